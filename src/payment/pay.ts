@@ -1,3 +1,4 @@
+import { delay } from '../util/delay.ts';
 import { raceAbort } from '../util/watchdog.ts';
 import type { Account } from './account.ts';
 import { formatAnt, formatEther } from './amounts.ts';
@@ -11,7 +12,10 @@ import {
   unknownTransaction,
 } from './journal.ts';
 import type { Offer } from './quotes.ts';
-import { type Call, maxPaymentsPerTransaction, type Vault } from './vault.ts';
+import { type Call, maxPaymentsPerTransaction, type Receipt, type Replaced, type Vault } from './vault.ts';
+
+const approvalPatienceMs = 30_000;
+const approvalPollMs = 500;
 
 /** The parts of a payment. */
 export interface PaymentParts {
@@ -29,8 +33,8 @@ export interface Payment {
   transactions: readonly string[];
 }
 
-/** `unknown`: a wallet may still send it. */
-type Outcome = 'executed' | 'void' | 'unknown';
+/** `open`: it may still come into a block. Of a void one, `block` is the first one that shows that. */
+type Outcome = { state: 'executed' } | { state: 'void' | 'open'; block?: string };
 
 /**
  * Brings interrupted payments to their end: each signed transaction is sent again if the chain does not have it.
@@ -44,16 +48,23 @@ export async function settlePending({ vault, journal, signal }: PaymentParts): P
 
 async function outcomeOf(vault: Vault, pending: PendingTransaction, signal: AbortSignal): Promise<Outcome> {
   const { hash, raw, account, nonce } = pending;
-  if (hash === undefined) return 'unknown';
+  if (hash === undefined) return { state: 'open' };
+  // Endpoints have many machines, and some are behind. Only answers about one block show together that nothing was paid.
+  const block = await vault.newestBlock();
   const isKnown = (await vault.receipt(hash)) !== undefined || (await vault.nonceOf(hash)) !== undefined;
   if (!isKnown) {
     // If the nonce was used by another transaction, this one is void.
-    if (nonce !== undefined && (await vault.transactionCount(account)) > nonce) return 'void';
-    if (raw === undefined) return 'unknown';
+    if (nonce !== undefined && (await vault.transactionCount(account, block)) > nonce)
+      return { state: 'void', block };
+    if (raw === undefined) return { state: 'open' };
     await vault.request('eth_sendRawTransaction', raw);
   }
-  const receipt = await vault.confirmed({ ...pending, hash }, signal);
-  return receipt?.isSuccess ? 'executed' : 'void';
+  return outcomeFrom(await vault.confirmed({ ...pending, hash }, signal));
+}
+
+function outcomeFrom(receipt: Receipt | Replaced): Outcome {
+  if (receipt.isSuccess) return { state: 'executed' };
+  return 'replacedAt' in receipt ? { state: 'void', block: receipt.replacedAt } : { state: 'void' };
 }
 
 /** Writes down what a transaction paid for, and forgets the transaction unless it may still be sent. */
@@ -67,12 +78,12 @@ async function settle(
   for (const name of pending.addresses) {
     const entry = await journal.record(name);
     if (!entry || entry.transaction !== undefined) continue;
-    if (outcome === 'executed') await journal.putRecord({ ...entry, transaction: pending.hash! });
-    else if (await vault.isPaid(entry.offer)) {
+    if (outcome.state === 'executed') await journal.putRecord({ ...entry, transaction: pending.hash! });
+    else if (await vault.isPaid(entry.offer, outcome.block)) {
       await journal.putRecord({ ...entry, transaction: unknownTransaction });
     } else isOpen = true;
   }
-  if (outcome !== 'unknown' || !isOpen) await journal.removePending(pending);
+  if (outcome.state !== 'open' || !isOpen) await journal.removePending(pending);
 }
 
 /**
@@ -89,7 +100,7 @@ export async function pay(
   maxAmount: bigint,
   parts: PaymentParts,
 ): Promise<Payment> {
-  const { vault, journal } = parts;
+  const { vault, journal, signal } = parts;
   const payment = { amount: 0n, fees: 0n, transactions: [] as string[] };
   let rest = await unpaid(due, journal);
   if (rest.length === 0) return payment;
@@ -102,29 +113,29 @@ export async function pay(
   await checkFunds(vault, account.address, amount, rest.length);
   const tried = await triedBefore(rest, account.address, journal);
 
-  let approved: bigint | undefined;
+  let approval: { amount: bigint; endMs: number } | undefined;
   while (rest.length > 0) {
     const offers = rest.slice(0, maxPaymentsPerTransaction);
     const sum = sumOf(offers);
-    const isApproved = (await vault.allowance(account.address)) === sum;
-    if (!isApproved && approved !== sum) {
+    // Both are read at one block: an old transaction that is executed later takes the amount, and the new one fails.
+    const block = await vault.newestBlock();
+    const isApproved = (await vault.allowance(account.address, block)) === sum;
+    if (!isApproved && approval?.amount !== sum) {
       await send(vault.approval(sum), [], account, parts, payment);
-      approved = sum;
+      approval = { amount: sum, endMs: Date.now() + approvalPatienceMs };
       continue;
     }
-    // Only now: an old transaction that is executed later takes the amount, and this one fails.
-    const paid = await paidBefore(
+    const isPaid = await notePaid(
       offers.filter((offer) => tried.has(nameOf(offer))),
+      block,
       parts,
     );
-    if (paid.size === 0) {
-      if (!isApproved) {
-        const message = 'The chain confirmed the permission to take the amount, but does not show it.';
-        throw paymentError('RPC', message, { amount: `${sum}` });
-      }
-      await send(vault.payment(offers), offers, account, parts, payment);
+    if (!isPaid && !isApproved) {
+      await waitForApproval(approval!.endMs, sum, signal);
+      continue;
     }
-    approved = undefined;
+    if (!isPaid) await send(vault.payment(offers), offers, account, parts, payment);
+    approval = undefined;
     rest = await unpaid(rest, journal);
   }
   return payment;
@@ -172,15 +183,26 @@ async function triedBefore(
   return new Set(open.flatMap(({ addresses }) => addresses));
 }
 
-/** Writes down which records an old transaction has paid for meanwhile. @returns their names. */
-async function paidBefore(offers: readonly Offer[], { vault, journal }: PaymentParts): Promise<Set<string>> {
-  const names = new Set<string>();
+/** Writes down which records an old transaction has paid for up to a block. @returns whether there is one. */
+async function notePaid(
+  offers: readonly Offer[],
+  block: string,
+  { vault, journal }: PaymentParts,
+): Promise<boolean> {
+  let isOnePaid = false;
   for (const offer of offers) {
-    if (!(await vault.isPaid(offer))) continue;
+    if (!(await vault.isPaid(offer, block))) continue;
     await journal.putRecord({ offer, transaction: unknownTransaction });
-    names.add(nameOf(offer));
+    isOnePaid = true;
   }
-  return names;
+  return isOnePaid;
+}
+
+/** Endpoints have many machines, and some are behind. @throws AntwayError `RPC` when the time is over. */
+async function waitForApproval(endMs: number, amount: bigint, signal: AbortSignal): Promise<void> {
+  if (Date.now() < endMs) return delay(approvalPollMs, signal);
+  const message = 'The chain confirmed the permission to take the amount, but does not show it.';
+  throw paymentError('RPC', message, { amount: `${amount}` });
 }
 
 async function send(
@@ -203,9 +225,9 @@ async function send(
   });
   const hash = await raceAbort(sending, signal);
   const receipt = await vault.confirmed({ ...pending!, hash }, signal);
-  await settle(vault, journal, pending!, receipt?.isSuccess ? 'executed' : 'void');
-  payment.fees += receipt?.fee ?? 0n;
-  if (receipt?.isSuccess) {
+  await settle(vault, journal, pending!, outcomeFrom(receipt));
+  payment.fees += receipt.fee;
+  if (receipt.isSuccess) {
     payment.transactions.push(hash);
     payment.amount += sumOf(offers);
     return;

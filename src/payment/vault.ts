@@ -19,10 +19,14 @@ export interface Call {
 
 /** The result of a transaction. */
 export interface Receipt {
-  hash: string;
   isSuccess: boolean;
   /** In wei. */
   fee: bigint;
+}
+
+/** Another transaction has the nonce. What the transaction has paid for is known at this block. */
+export interface Replaced extends Receipt {
+  replacedAt: string;
 }
 
 const uint256 = <const Name extends string>(name: Name) => ({ name, type: 'uint256' }) as const;
@@ -79,6 +83,9 @@ const paymentGas = 30_000n;
 /** EIP-1193: the user refused. */
 const userRejected = 4001;
 
+/** The newest block that the endpoint has. */
+const latest = 'latest';
+
 const receiptPollMs = 500;
 const receiptPatienceMs = 300_000;
 
@@ -102,24 +109,24 @@ export class Vault {
     return this.#read(this.chain.token, tokenContract.balanceOf, account);
   }
 
-  /** @returns the amount that the vault may take from the account, in atto. */
-  async allowance(account: string): Promise<bigint> {
+  /** @returns the amount that the vault may take from the account after a block, in atto. */
+  async allowance(account: string, block: string = latest): Promise<bigint> {
     const parties = { owner: account, spender: this.chain.vault };
-    return this.#read(this.chain.token, tokenContract.allowance, parties);
+    return this.#read(this.chain.token, tokenContract.allowance, parties, block);
   }
 
   /** @returns the ether of an account, in wei. */
   async ether(account: string): Promise<bigint> {
-    return BigInt((await this.request('eth_getBalance', account, 'latest')) as string);
+    return BigInt((await this.request('eth_getBalance', account, latest)) as string);
   }
 
-  /** Whether the vault has a payment of at least this amount for a quote. */
-  async isPaid({ quoteHash, amount }: Pick<Offer, 'quoteHash' | 'amount'>): Promise<boolean> {
-    const paid = await this.#read(
-      this.chain.vault,
-      vaultContract.completedPayments,
-      hexToBytes(quoteHash.slice(2)),
-    );
+  /** Whether the vault has a payment of at least this amount for a quote, after a block. */
+  async isPaid(
+    { quoteHash, amount }: Pick<Offer, 'quoteHash' | 'amount'>,
+    block: string = latest,
+  ): Promise<boolean> {
+    const hash = hexToBytes(quoteHash.slice(2));
+    const paid = await this.#read(this.chain.vault, vaultContract.completedPayments, hash, block);
     return paid.amount >= BigInt(amount);
   }
 
@@ -154,9 +161,14 @@ export class Vault {
     return `${this.chain.chainId}-${first.hash.slice(2, 18)}`;
   }
 
-  /** @returns how many transactions of an account are in blocks. */
-  async transactionCount(account: string): Promise<number> {
-    return Number(await this.request('eth_getTransactionCount', account, 'latest'));
+  /** @returns the number of the newest block, as methods take it. */
+  async newestBlock(): Promise<string> {
+    return (await this.request('eth_blockNumber')) as string;
+  }
+
+  /** @returns how many transactions of an account are in the blocks up to this one. */
+  async transactionCount(account: string, block: string): Promise<number> {
+    return Number(await this.request('eth_getTransactionCount', account, block));
   }
 
   /** @returns undefined while the chain does not have the transaction in a block. */
@@ -169,7 +181,7 @@ export class Vault {
     if (!receipt) return undefined;
     const { status, gasUsed, effectiveGasPrice } = receipt;
     const fee = BigInt(gasUsed) * BigInt(effectiveGasPrice ?? 0);
-    return { hash, isSuccess: BigInt(status) === 1n, fee };
+    return { isSuccess: BigInt(status) === 1n, fee };
   }
 
   /** @returns the nonce of a transaction, or undefined if the provider does not know the transaction. */
@@ -180,24 +192,27 @@ export class Vault {
 
   /**
    * Waits until the transaction is in a block.
-   * @returns undefined if another transaction took its nonce, such as one with higher fees for the same call.
+   * @returns `Replaced` if another transaction took its nonce, such as one with higher fees for the same call.
    * @throws AntwayError `PENDING` after five minutes.
    */
   async confirmed(
     { hash, account, nonce }: { hash: string; account: string; nonce?: number },
     signal: AbortSignal,
-  ): Promise<Receipt | undefined> {
+  ): Promise<Receipt | Replaced> {
     const endMs = Date.now() + receiptPatienceMs;
     let known = nonce;
     for (;;) {
       const receipt = await this.receipt(hash);
       if (receipt) return receipt;
+      const replacedAt = await this.newestBlock();
       const seen = await this.nonceOf(hash);
       known = seen ?? known;
       const isReplaced =
-        seen === undefined && known !== undefined && (await this.transactionCount(account)) > known;
-      // The transaction may have come into a block between the two questions.
-      if (isReplaced) return this.receipt(hash);
+        seen === undefined &&
+        known !== undefined &&
+        (await this.transactionCount(account, replacedAt)) > known &&
+        (await this.receipt(hash)) === undefined;
+      if (isReplaced) return { isSuccess: false, fee: 0n, replacedAt };
       if (Date.now() > endMs) {
         const message = `The chain has not confirmed transaction ${hash} yet. Continue later with the same files: nothing is paid twice.`;
         throw paymentError('PENDING', message, { transaction: hash });
@@ -226,9 +241,10 @@ export class Vault {
     to: string,
     method: { encodeInput(input: Input): Uint8Array; decodeOutput(bytes: Uint8Array): Output },
     input: Input,
+    block: string = latest,
   ): Promise<Output> {
     const data = `0x${bytesToHex(method.encodeInput(input))}`;
-    const output = (await this.request('eth_call', { to, data }, 'latest')) as string;
+    const output = (await this.request('eth_call', { to, data }, block)) as string;
     try {
       return method.decodeOutput(hexToBytes(output.slice(2)));
     } catch (error) {

@@ -2,12 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { prepareBill } from '../../src/payment/bill.ts';
 import { paymentProblemOf } from '../../src/payment/errors.ts';
-import { type JournalStore, PaymentJournal, unknownTransaction } from '../../src/payment/journal.ts';
+import { type PaymentJournal, unknownTransaction } from '../../src/payment/journal.ts';
 import { type PaymentParts, pay, settlePending } from '../../src/payment/pay.ts';
 import type { RecordToStore } from '../../src/payment/quotes.ts';
 import { Relay } from '../../src/payment/relay.ts';
 import { Vault } from '../../src/payment/vault.ts';
 import { WalletAccount } from '../../src/payment/wallet-account.ts';
+import { memoryJournal } from '../support/memory-journal.ts';
 import { RelayDouble } from '../support/relay-double.ts';
 import { TestChain } from '../support/test-chain.ts';
 import { TestWallet, walletError } from '../support/test-wallet.ts';
@@ -35,7 +36,7 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   wallet = new TestWallet(chain);
-  journal = new PaymentJournal(memoryStore());
+  journal = memoryJournal();
   const { token, vault: contract } = chain;
   vault = new Vault({ chainId: TestChain.chainId, token, vault: contract }, wallet);
   stopping = new AbortController();
@@ -46,16 +47,6 @@ beforeEach(async () => {
 
 function newRecords(count: number): RecordToStore[] {
   return Array.from({ length: count }, () => ({ address: randomBytes(32).toString('hex'), size: 1000 }));
-}
-
-function memoryStore(): JournalStore {
-  const values = new Map<string, unknown>();
-  return {
-    get: async (key) => structuredClone(values.get(key)),
-    put: async (key, value) => void values.set(key, structuredClone(value)),
-    delete: async (key) => void values.delete(key),
-    keys: async (prefix) => [...values.keys()].filter((key) => key.startsWith(prefix)),
-  };
 }
 
 const bill = () => prepareBill(records, { relays: [new Relay(relay.url)], journal, signal: parts.signal });

@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Bill } from '../../src/payment/bill.ts';
+import type { PaymentJournal } from '../../src/payment/journal.ts';
+import { KeyAccount } from '../../src/payment/key-account.ts';
+import { pay, settlePending } from '../../src/payment/pay.ts';
+import { checkOffer } from '../../src/payment/quotes.ts';
+import { type Provider, Vault } from '../../src/payment/vault.ts';
+import { memoryJournal } from '../support/memory-journal.ts';
+import { RelayDouble } from '../support/relay-double.ts';
+import { richKey, TestChain } from '../support/test-chain.ts';
+
+let chain: TestChain;
+let relay: RelayDouble;
+let journal: PaymentJournal;
+let records = 0;
+
+beforeAll(async () => {
+  chain = await TestChain.start();
+  relay = await RelayDouble.start(chain);
+});
+afterAll(async () => {
+  await relay.stop();
+  await chain.stop();
+});
+beforeEach(() => {
+  journal = memoryJournal();
+});
+
+type Request = Parameters<Provider['request']>[0];
+
+/** The chain, but `answer` answers first. `undefined` leaves the answer to the chain. */
+function vaultWith(answer: (request: Request) => unknown = () => undefined): Vault {
+  const request = async (request: Request) => {
+    const own = await answer(request);
+    return own === undefined ? chain.request(request.method, request.params) : own;
+  };
+  const { token, vault } = chain;
+  return new Vault({ chainId: TestChain.chainId, token, vault }, { request });
+}
+
+/** A bill for one record that no other test has. */
+function newBill(): { bill: Bill; name: string } {
+  const name = (++records).toString(16).padStart(64, '0');
+  const record = { address: name, size: 100 };
+  const due = [checkOffer(relay.offer(record), record)];
+  const bill = { records: 1, stored: 0, paid: 0, due, amount: BigInt(due[0]!.amount) };
+  return { bill, name };
+}
+
+const signal = new AbortController().signal;
+
+/** Pays, but the endpoint fails at `method`, as often as it is asked. */
+async function payUntil(method: string, { bill }: { bill: Bill }): Promise<void> {
+  // So that the payment is the first transaction.
+  const { to, data } = vaultWith().approval(bill.amount);
+  await chain.request('eth_sendTransaction', [{ from: chain.accounts[0], to, data }]);
+  const isPayment = ({ params }: Request) => method !== 'eth_sendRawTransaction' || params !== undefined;
+  const vault = vaultWith((request) => {
+    if (request.method === method && isPayment(request)) throw new Error('it is down');
+  });
+  const account = new KeyAccount(Buffer.from(richKey.slice(2), 'hex'), vault);
+  const parts = { vault, journal, signal };
+  await expect(pay(bill, account, 10n ** 18n, parts)).rejects.toMatchObject({ details: { payment: 'RPC' } });
+}
+
+describe('an endpoint with machines that are behind', () => {
+  it('does not make the command forget a payment', async () => {
+    const { bill, name } = newBill();
+    const before = await chain.request('eth_blockNumber');
+    await payUntil('eth_getTransactionReceipt', { bill });
+    // Only the count is of the newest block.
+    const behind = vaultWith(({ method, params = [] }) => {
+      if (method === 'eth_getTransactionReceipt' || method === 'eth_getTransactionByHash') return null;
+      if (method !== 'eth_call') return undefined;
+      if (params[1] !== 'latest') throw new Error('header not found');
+      return chain.request(method, [params[0], before]);
+    });
+    const settling = settlePending({ vault: behind, journal, signal });
+    await expect(settling).rejects.toMatchObject({ details: { payment: 'RPC' } });
+    expect(await journal.pending()).toHaveLength(1);
+
+    await settlePending({ vault: vaultWith(), journal, signal });
+    expect(await journal.pending()).toHaveLength(0);
+    expect((await journal.record(name))!.transaction).toBeDefined();
+  });
+
+  it('still lets the command forget a transaction whose number another one took', async () => {
+    const { bill, name } = newBill();
+    await payUntil('eth_sendRawTransaction', { bill });
+    const [account] = chain.accounts;
+    await chain.request('eth_sendTransaction', [{ from: account, to: account }]);
+    await settlePending({ vault: vaultWith(), journal, signal });
+    expect(await journal.pending()).toHaveLength(0);
+    expect((await journal.record(name))!.transaction).toBeUndefined();
+  });
+});
