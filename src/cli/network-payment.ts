@@ -110,7 +110,7 @@ export async function withNetwork<T>(
   const journal = new PaymentJournal(await openJournal(folder));
   const parts: StoreParts & PaymentParts = { relays, vault, journal, signal };
   return withFileLock(folder, async () => {
-    await settlePending(parts);
+    await settlePending(parts, pays && !options.estimate);
     return work({
       parts,
       chain,

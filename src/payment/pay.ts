@@ -38,15 +38,22 @@ type Outcome = { state: 'executed' } | { state: 'void' | 'open'; block?: string 
 
 /**
  * Brings interrupted payments to their end: each signed transaction is sent again if the chain does not have it.
- * Run it before anything else. What a wallet may still send stays pending. @throws AntwayError as `Vault`.
+ * Run it before anything else. What a wallet may still send stays pending.
+ * @param mayPay whether to send. Otherwise such a transaction stays in the journal.
+ * @throws AntwayError as `Vault`.
  */
-export async function settlePending({ vault, journal, signal }: PaymentParts): Promise<void> {
+export async function settlePending({ vault, journal, signal }: PaymentParts, mayPay = true): Promise<void> {
   for (const pending of await journal.pending()) {
-    await settle(vault, journal, pending, await outcomeOf(vault, pending, signal));
+    await settle(vault, journal, pending, await outcomeOf(vault, pending, mayPay, signal));
   }
 }
 
-async function outcomeOf(vault: Vault, pending: PendingTransaction, signal: AbortSignal): Promise<Outcome> {
+async function outcomeOf(
+  vault: Vault,
+  pending: PendingTransaction,
+  mayPay: boolean,
+  signal: AbortSignal,
+): Promise<Outcome> {
   const { hash, raw, account, nonce } = pending;
   if (hash === undefined) return { state: 'open' };
   // Endpoints have many machines, and some are behind. Only answers about one block show together that nothing was paid.
@@ -56,7 +63,7 @@ async function outcomeOf(vault: Vault, pending: PendingTransaction, signal: Abor
     // If the nonce was used by another transaction, this one is void.
     if (nonce !== undefined && (await vault.transactionCount(account, block)) > nonce)
       return { state: 'void', block };
-    if (raw === undefined) return { state: 'open' };
+    if (raw === undefined || !mayPay) return { state: 'open' };
     await vault.request('eth_sendRawTransaction', raw);
   }
   return outcomeFrom(await vault.confirmed({ ...pending, hash }, signal));

@@ -77,6 +77,13 @@ async function spentBy(work: () => Promise<unknown>): Promise<bigint> {
   return before - (await balance());
 }
 
+/** The files of the journal about transactions that have not come to their end. */
+async function transactions(): Promise<string[]> {
+  const [name] = await readdir(join(folder, 'journal'));
+  const files = await readdir(join(folder, 'journal', name!));
+  return files.filter((file) => file.startsWith('transaction-'));
+}
+
 /** The error of a command that failed. */
 function failure(outcome: CliOutcome): { code: string; payment: string } {
   expect(outcome.code).not.toBe(0);
@@ -136,6 +143,22 @@ describe('publish --network', () => {
       expect(lines(outcome)).toMatchObject([{ event: 'price', amount: `${4n * recordPrice}` }]);
     });
     expect([spent, relay.stored.size]).toEqual([0n, 0]);
+  });
+
+  it('sends no interrupted payment with --estimate', async () => {
+    const path = await newFile();
+    const preload = pathToFileURL(fromRoot('tests/support/kill-at.mjs')).href;
+    // The approval has three steps, and the payment is sent after 4 records and the transaction are written down.
+    const env = { NODE_OPTIONS: `--import=${preload}`, KILL_AT: '9 before' };
+    expect((await publish(path, ['--max-cost', '1'], { env })).code).toBe(null);
+    expect(await transactions()).toHaveLength(1);
+    const spent = await spentBy(async () => {
+      const [price] = lines(await publish(path, ['--estimate'], { env: { ANTWAY_PRIVATE_KEY: '' } }));
+      expect(price).toMatchObject({ due: fileRecords, amount: `${4n * recordPrice}` });
+    });
+    expect(spent).toBe(0n);
+    expect((await publish(path, ['--max-cost', '1'])).code).toBe(0);
+    expect(await transactions()).toEqual([]);
   });
 
   it('tells the price in words', async () => {
@@ -443,9 +466,7 @@ describe('a payment is kept', () => {
       }
       // 4 quotes, the approval (3), the payment (3), 4 entries of it, and 4 records (2 each).
       expect(step).toBeGreaterThan(20);
-      const [name] = await readdir(join(folder, 'journal'));
-      const left = await readdir(join(folder, 'journal', name!));
-      expect(left.filter((file) => file.startsWith('transaction-'))).toEqual([]);
+      expect(await transactions()).toEqual([]);
     },
   );
 });
