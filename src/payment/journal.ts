@@ -74,6 +74,12 @@ export class PaymentJournal {
     return this.#store.put(recordPrefix + nameOf(entry.offer), entry);
   }
 
+  /** Makes the next upload send a record again: a relay said that it is stored, and it is not. */
+  async setMissing(name: string): Promise<void> {
+    const entry = await this.record(name);
+    if (entry?.isStored) await this.putRecord({ ...entry, isStored: false });
+  }
+
   pending(): Promise<PendingTransaction[]> {
     return this.#all(transactionPrefix);
   }

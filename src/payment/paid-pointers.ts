@@ -12,7 +12,7 @@ import { type StoreParts, storePaid } from './upload.ts';
 const stateContext = new TextEncoder().encode('autonomi.pointer.state.v1');
 
 /** The record of a pointer's state, as the network names it: `state_id_for_body` of the crate `ant-protocol`. */
-export function pointerRecord(address: Address, record: Uint8Array): RecordToStore {
+export function pointerRecord(address: Address, record: Uint8Array): RecordToStore & { stateId: string } {
   const state = blake3(record.subarray(0, headEnd), { context: stateContext });
   return { address: address.hex, stateId: bytesToHex(state), size: record.length };
 }
@@ -34,10 +34,10 @@ export function paidPointers(
     async putPointer(address, record, { signal = parts.signal }) {
       if (await hasState(reader, address, record, signal)) return 'present';
       const wanted = pointerRecord(address, record);
+      await parts.journal.setMissing(wanted.stateId);
       await payFor(wanted);
       try {
-        await storePaid(wanted, record, { ...parts, signal });
-        return 'stored';
+        return await storePaid(wanted, record, { ...parts, signal });
       } catch (error) {
         if (paymentProblemOf(error) === 'OUTDATED') return 'outdated';
         throw error;

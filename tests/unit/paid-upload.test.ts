@@ -276,6 +276,20 @@ describe('pointer --network', () => {
     expect([spent, relay.pointers.size]).toEqual([recordPrice, 1]);
   });
 
+  it('sends a state again that a relay took and did not store', async () => {
+    const [, , content] = lines(await publish(await newFile(), ['--max-cost', '1']));
+    relay.faults = { forgets: true };
+    const spent = await spentBy(async () => {
+      expect((await pointer('create', content.address, '--max-cost', '1')).code).toBe(0);
+      expect(relay.pointers.size).toBe(0);
+      relay.faults = {};
+      const outcome = await pointer('update', content.address, '--max-cost', '0');
+      expect([outcome.stderr, outcome.code]).toEqual(['', 0]);
+      expect(lines(outcome).at(-1)).toMatchObject({ counter: '0', stored: [relay.url] });
+    });
+    expect([spent, relay.pointers.size]).toEqual([recordPrice, 1]);
+  });
+
   it('pays nothing for a state that is too expensive', async () => {
     const [, , content] = lines(await publish(await newFile(), ['--max-cost', '1']));
     const spent = await spentBy(async () => {
