@@ -1,5 +1,5 @@
 import { paymentError } from './errors.ts';
-import { checkOffer, haveSameNodes, type Offer, type RecordToStore } from './quotes.ts';
+import { checkOffer, hasPayeeOf, haveSameNodes, type Offer, type RecordToStore } from './quotes.ts';
 import type { Quoted, Relay } from './relay.ts';
 import type { StoreParts } from './upload.ts';
 
@@ -43,11 +43,11 @@ export async function prepareBill(
     } else if (entry.isStored) stored++;
     else paid++;
   }
-  const [quoted, others] = await Promise.all([
+  const [answers, others] = await Promise.all([
     first!.quotes(unpaid, signal, (asked) => onProgress(asked, unpaid.length)),
     second?.quotes(unpaid, signal),
   ]);
-  if (others) compare(quoted, others, first!, second!);
+  const quoted = others ? agreed(answers, others, first!, second!) : answers;
   const offers = quoted.flatMap((answer) => (answer.status === 'quoted' ? [answer.offer] : []));
   due.push(...offers);
   return {
@@ -60,18 +60,24 @@ export async function prepareBill(
 }
 
 /**
- * Makes sure that two relays name the same nodes, and agree on what is stored. So none of them can invent nodes of its
- * own, and none can leave a record out.
+ * Makes sure that two relays name the same nodes, and agree on what is stored. So none of them can invent the node that is
+ * paid, and none can leave a record out.
+ * @returns for each record the answer whose payee both relays name.
  */
-function compare(quoted: readonly Quoted[], others: readonly Quoted[], first: Relay, second: Relay): void {
-  for (const [i, answer] of quoted.entries()) {
+function agreed(quoted: readonly Quoted[], others: readonly Quoted[], first: Relay, second: Relay): Quoted[] {
+  return quoted.map((answer, i) => {
     const other = others[i]!;
     const isQuoted = answer.status === 'quoted' && other.status === 'quoted';
-    if (isQuoted && haveSameNodes(answer.offer.plan, other.offer.plan)) continue;
-    if (!isQuoted && answer.status === other.status) continue;
+    if (isQuoted) {
+      const [plan, otherPlan] = [answer.offer.plan, other.offer.plan];
+      if (haveSameNodes(plan, otherPlan)) {
+        if (hasPayeeOf(plan, otherPlan)) return answer;
+        if (hasPayeeOf(otherPlan, plan)) return other;
+      }
+    } else if (answer.status === other.status) return answer;
     const message = isQuoted
       ? `${first.url} and ${second.url} name different nodes for a record. One of them may be dishonest. Nothing was paid.`
       : `Only one of ${first.url} and ${second.url} says that the network has a record. Try again later. Nothing was paid.`;
     throw paymentError('RELAYS_DIFFER', message, { relays: [first.url, second.url] });
-  }
+  });
 }

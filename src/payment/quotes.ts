@@ -126,6 +126,12 @@ export function haveSameNodes(a: Plan, b: Plan): boolean {
   return b.quotes.filter(({ peer }) => nodes.has(peer)).length > quoteCount / 2;
 }
 
+/** Whether a plan has the node that the other plan pays. */
+export function hasPayeeOf(other: Plan, plan: Plan): boolean {
+  const payee = other.quotes[paidIndex]!.peer;
+  return plan.quotes.some(({ peer }) => peer === payee);
+}
+
 function isBefore(a: Quote, b: Quote): boolean {
   const [first, second] = [BigInt(a.price), BigInt(b.price)];
   return first < second || (first === second && a.peer < b.peer);

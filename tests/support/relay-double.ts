@@ -26,6 +26,8 @@ export interface RelayFaults {
   offer?: (offer: Offer) => unknown;
   /** Which of the fourteen nodes give quotes. */
   firstNode?: number;
+  /** How many records each node has committed to, which makes its price. */
+  committed?: readonly number[];
   /** The status of all writes. */
   putStatus?: number;
   /** Says that a record is stored, and forgets it. */
@@ -80,15 +82,15 @@ export class RelayDouble {
   offer({ address, size, stateId }: { address: string; size: number; stateId?: string }, committed = 0) {
     const content = hexToBytes(stateId ?? address);
     const from = this.faults.firstNode ?? 0;
-    const quotes = nodes.slice(from, from + 7).map(({ publicKey, secretKey }) => {
+    const quotes = nodes.slice(from, from + 7).map(({ publicKey, secretKey }, i) => {
       const peer = bytesToHex(blake3(publicKey));
-      const binding = committed === 0 ? noCommitment : commit(committed, peer, publicKey, secretKey);
-      const terms = { timestamp: 1_795_000_000, price: `${priceOf(committed)}`, rewardsAddress, ...binding };
+      const count = this.faults.committed?.[from + i] ?? committed;
+      const binding = count === 0 ? noCommitment : commit(count, peer, publicKey, secretKey);
+      const terms = { timestamp: 1_795_000_000, price: `${priceOf(count)}`, rewardsAddress, ...binding };
       const signature = ml_dsa65.sign(signedBytes(terms, content), secretKey);
       return { peer, ...terms, publicKey: base64(publicKey), signature: base64(signature) };
     });
-    // All have the same price.
-    quotes.sort((a, b) => (a.peer < b.peer ? -1 : 1));
+    quotes.sort((a, b) => a.committedKeyCount - b.committedKeyCount || (a.peer < b.peer ? -1 : 1));
     const paid = quotes[3]!;
     const signed = concatBytes(
       signedBytes(paid, content),

@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Address } from '../../src/address.ts';
 import { PaymentJournal } from '../../src/payment/journal.ts';
+import { priceOf } from '../../src/payment/quotes.ts';
 import { paidSink } from '../../src/payment/upload.ts';
 import { type CliOutcome, runCli } from '../support/cli-process.ts';
 import { fromRoot } from '../support/paths.ts';
@@ -341,6 +342,29 @@ describe('nothing is paid', () => {
         expect(failure(outcome)).toEqual({ code: 'CORRUPT', payment: 'RELAYS_DIFFER' });
       });
       expect(spent).toBe(0n);
+    } finally {
+      await other.stop();
+    }
+  });
+
+  it('to a node that only one of two relays names', async () => {
+    const other = await RelayDouble.start(chain, relay.stored);
+    try {
+      // Four of seven nodes are the same. One of the other three is in the middle.
+      const committed = [15, 25, 35, 10, 20, 40, 50, 30, 60, 5];
+      relay.faults = { firstNode: 3, committed };
+      other.faults = { committed };
+      const relays = [relay.url, other.url];
+      for (const order of [relays, relays.toReversed()]) {
+        const outcome = await publish(await newFile(), ['--max-cost', '1'], { relays: order });
+        expect(failure(outcome)).toEqual({ code: 'CORRUPT', payment: 'RELAYS_DIFFER' });
+      }
+      // The second relay names another node in the middle, which both of them know.
+      relay.faults = { committed: [25, 10, 20, 22, 30, 40, 50] };
+      other.faults = { firstNode: 1, committed: [25, 10, 20, 22, 30, 40, 50, 5] };
+      const [price] = lines(await publish(await newFile(), ['--max-cost', '1'], { relays }));
+      expect(price).toMatchObject({ due: fileRecords, amount: `${4n * 3n * priceOf(22)}` });
+      expect(relay.stored.size).toBe(fileRecords);
     } finally {
       await other.stop();
     }
