@@ -1,11 +1,12 @@
 import * as v from 'valibot';
-import { isAbort } from '../errors.ts';
+import { AntwayError, isAbort } from '../errors.ts';
 import * as s from '../schema.ts';
 import { Backoff } from '../util/backoff.ts';
 import { delay } from '../util/delay.ts';
 import { isSameChain, type PaymentChain } from './chain.ts';
 import { paymentError } from './errors.ts';
 import { checkOffer, type Offer, type Plan, type RecordToStore } from './quotes.ts';
+import { BadAnswer, readJson } from './read-json.ts';
 
 /** The answer for one record. */
 export type Quoted = { status: 'stored' } | { status: 'unavailable' } | { status: 'quoted'; offer: Offer };
@@ -24,7 +25,7 @@ const answerSchema = s.object({
   ),
 });
 
-const errorSchema = s.object({ code: v.string() });
+const errorSchema = s.object({ code: s.pattern(/^[A-Z_]{1,40}$/, 'it must be a code') });
 
 /** The rules of payment that this code follows, as the network numbers them. */
 const settlementVersion = 1;
@@ -34,6 +35,7 @@ const infoMs = 15_000;
 const quotesMs = 180_000;
 const storeMs = 120_000;
 const maxAnswerBytes = 8 * 1024 * 1024;
+const maxErrorBytes = 64 * 1024;
 const tries = 6;
 
 /** A peer that brings paid records to the network: docs/reference/paid-uploads.md. Nothing that it says is trusted. */
@@ -49,12 +51,14 @@ export class Relay {
 
   /** Makes sure that the relay is for this chain. @throws AntwayError `CHAIN`, `SHORTFALL`. */
   async check(chain: PaymentChain, signal: AbortSignal): Promise<void> {
-    const response = await this.#request('/network/info', {}, infoMs, signal);
-    if (response.status === 404) {
-      throw paymentError('CHAIN', `${this.url} takes no paid uploads.`, { relay: this.url });
-    }
-    if (!response.ok) throw await this.#failure(response);
-    const info = await this.#json(infoSchema, response);
+    const info = await this.#retry(signal, async () => {
+      const response = await this.#request('/network/info', {}, infoMs, signal);
+      if (response.status === 404) {
+        throw paymentError('CHAIN', `${this.url} takes no paid uploads.`, { relay: this.url });
+      }
+      if (!response.ok) throw await this.#failure(response, signal);
+      return this.#json(infoSchema, response, signal);
+    });
     if (!isSameChain(info, chain) || info.settlementVersion !== settlementVersion) {
       const { chainId, token, vault } = info;
       const message = `${this.url} wants to be paid elsewhere: chain ${chainId}, token ${token}, vault ${vault}. Nothing was paid.`;
@@ -87,8 +91,8 @@ export class Relay {
     const body = JSON.stringify({ records: asked });
     return this.#retry(signal, async () => {
       const response = await this.#request('/network/quotes', { method: 'POST', body }, quotesMs, signal);
-      if (!response.ok) throw await this.#failure(response);
-      const answer = await this.#json(answerSchema, response);
+      if (!response.ok) throw await this.#failure(response, signal);
+      const answer = await this.#json(answerSchema, response, signal);
       if (answer.records.length !== records.length)
         throw paymentError('QUOTE', `${this.url} did not answer for all records.`, { relay: this.url });
       const quoted = answer.records.map((value, i): Quoted => {
@@ -119,7 +123,7 @@ export class Relay {
     const path = `/network/${plan.stateId === undefined ? 'chunk' : 'pointer'}/${plan.address}`;
     await this.#retry(signal, async () => {
       const response = await this.#request(path, { method: 'PUT', body }, storeMs, signal);
-      if (!response.ok) throw await this.#failure(response, plan.address);
+      if (!response.ok) throw await this.#failure(response, signal, plan.address);
       await response.body?.cancel();
     });
   }
@@ -158,31 +162,25 @@ export class Relay {
     }
   }
 
-  async #json<T>(schema: s.Schema<T>, response: Response): Promise<T> {
+  async #json<T>(schema: s.Schema<T>, response: Response, signal: AbortSignal): Promise<T> {
     try {
-      const reader = response.body!.getReader();
-      const pieces: Uint8Array<ArrayBuffer>[] = [];
-      let length = 0;
-      for (let read = await reader.read(); !read.done; read = await reader.read()) {
-        length += read.value.length;
-        if (length > maxAnswerBytes) {
-          await reader.cancel();
-          throw new Error('it is too long');
-        }
-        pieces.push(read.value);
-      }
-      return s.parse(schema, JSON.parse(await new Blob(pieces).text()), 'CORRUPT');
+      return s.parse(schema, await readJson(response, maxAnswerBytes), 'CORRUPT');
     } catch (error) {
-      const message = `The answer of ${this.url} cannot be read: ${(error as Error).message}`;
-      throw paymentError('QUOTE', message, { relay: this.url }, error);
+      signal.throwIfAborted();
+      const { message } = error as Error;
+      if (!(error instanceof BadAnswer || error instanceof AntwayError))
+        throw new Retry(`The answer breaks off (${message}).`, undefined, error);
+      const text = `The answer of ${this.url} cannot be read: ${message}`;
+      throw paymentError('QUOTE', text, { relay: this.url }, error);
     }
   }
 
-  async #failure(response: Response, address?: string): Promise<Error> {
+  async #failure(response: Response, signal: AbortSignal, address?: string): Promise<Error> {
     const details = { relay: this.url, status: response.status, ...(address ? { address } : {}) };
-    const body = await response.json().catch(() => ({}));
-    const { output } = v.safeParse(errorSchema, body) as { output: { code?: string } };
-    const code = output?.code;
+    const body = await readJson(response, maxErrorBytes).catch(() => undefined);
+    signal.throwIfAborted();
+    const parsed = v.safeParse(errorSchema, body);
+    const code = parsed.success ? parsed.output.code : undefined;
     switch (response.status) {
       // A node may be some seconds behind the chain.
       case 402: {
