@@ -1,7 +1,7 @@
 import { addr, Transaction } from 'micro-eth-signer';
 import type { Account } from './account.ts';
 import type { SentTransaction } from './journal.ts';
-import type { Call, Vault } from './vault.ts';
+import { type Call, count, type Vault } from './vault.ts';
 
 /** Fees of a chain may rise before a block takes the transaction. The chain charges only the fee of the block. */
 const feeMargin = 2n;
@@ -22,20 +22,22 @@ export class KeyAccount implements Account {
   }
 
   async send(call: Call, note: (transaction: SentTransaction) => Promise<void>): Promise<string> {
-    const [gas, price, nonce] = (await Promise.all([
-      this.#vault.request('eth_estimateGas', { ...call, from: this.address }),
-      this.#vault.request('eth_gasPrice'),
-      this.#vault.request('eth_getTransactionCount', this.address, 'pending'),
-    ])) as [string, string, string];
-    const signed = Transaction.prepare({
+    const [gas, price, nonce] = await Promise.all([
+      this.#vault.ask(count, 'eth_estimateGas', { ...call, from: this.address }),
+      this.#vault.gasPrice(),
+      this.#vault.ask(count, 'eth_getTransactionCount', this.address, 'pending'),
+    ]);
+    const transaction = {
       ...call,
       value: 0n,
       chainId: BigInt(this.#vault.chain.chainId),
-      nonce: BigInt(nonce),
-      gasLimit: (BigInt(gas) * gasMargin) / 100n,
-      maxFeePerGas: BigInt(price) * feeMargin,
+      nonce,
+      gasLimit: (gas * gasMargin) / 100n,
+      maxFeePerGas: price * feeMargin,
       maxPriorityFeePerGas: 0n,
-    }).signBy(this.#key);
+    };
+    // Not strict: on Arbitrum, the gas includes the share of the layer below, and may exceed the limit of a block there.
+    const signed = Transaction.prepare(transaction, false).signBy(this.#key);
     const hash = withPrefix(signed.hash);
     const raw = signed.toHex();
     await note({ id: hash, hash, raw, account: this.address, nonce: Number(nonce) });

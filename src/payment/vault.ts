@@ -1,7 +1,9 @@
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { createContract } from 'micro-eth-signer/abi.js';
+import * as v from 'valibot';
+import * as s from '../schema.ts';
 import { delay } from '../util/delay.ts';
-import type { PaymentChain } from './chain.ts';
+import { isTestChain, type PaymentChain } from './chain.ts';
 import { paymentError } from './errors.ts';
 import type { Offer } from './quotes.ts';
 
@@ -24,7 +26,7 @@ export interface Receipt {
   fee: bigint;
 }
 
-/** Another transaction has the nonce. What the transaction has paid for is known at this block. */
+/** Another transaction has the nonce. The chain shows at this block which payments were made. */
 export interface Replaced extends Receipt {
   replacedAt: string;
 }
@@ -86,6 +88,27 @@ const userRejected = 4001;
 /** The newest block that the endpoint has. */
 const latest = 'latest';
 
+const number = (digits: number) => {
+  const expectation = 'it must be a number in hex digits';
+  const text = s.pattern(new RegExp(`^0x[0-9a-fA-F]{1,${digits}}$`), expectation);
+  return v.pipe(
+    text,
+    v.transform((hex) => BigInt(hex)),
+  );
+};
+const quantity = number(64);
+/** A number that is also exact as a JavaScript number: of gas, of blocks, of transactions. */
+export const count = number(13);
+const hash = s.pattern(/^0x[0-9a-fA-F]{64}$/, 'it must be a hash');
+const blockSchema = s.object({ hash });
+const transactionSchema = s.object({ nonce: count });
+const receiptSchema = s.object({
+  transactionHash: hash,
+  status: count,
+  gasUsed: count,
+  effectiveGasPrice: v.optional(quantity),
+});
+
 const receiptPollMs = 500;
 const receiptPatienceMs = 300_000;
 
@@ -98,7 +121,7 @@ export class Vault {
 
   /** Makes sure that the provider is on the chain. @throws AntwayError `CHAIN`. */
   async checkChain(): Promise<void> {
-    const id = Number(await this.request('eth_chainId'));
+    const id = Number(await this.ask(count, 'eth_chainId'));
     if (id === this.chain.chainId) return;
     const message = `The wallet or RPC endpoint is on chain ${id}, and the payment is on chain ${this.chain.chainId}. Nothing was paid.`;
     throw paymentError('CHAIN', message, { chainId: id });
@@ -117,7 +140,7 @@ export class Vault {
 
   /** @returns the ether of an account, in wei. */
   async ether(account: string): Promise<bigint> {
-    return BigInt((await this.request('eth_getBalance', account, latest)) as string);
+    return this.ask(quantity, 'eth_getBalance', account, latest);
   }
 
   /** Whether the vault has a payment of at least this amount for a quote, after a block. */
@@ -152,41 +175,48 @@ export class Vault {
     if (payments === 0) return 0n;
     const transactions = BigInt(Math.ceil(payments / maxPaymentsPerTransaction));
     const gas = approveGas + transactions * transactionGas + BigInt(payments) * paymentGas;
-    return gas * BigInt((await this.request('eth_gasPrice')) as string);
+    return gas * (await this.gasPrice());
   }
 
-  /** A name for the chain. Test chains have the same id and the same contracts, but not the same first block. */
+  /** @returns the fee for a unit of gas, in wei. */
+  gasPrice(): Promise<bigint> {
+    return this.ask(count, 'eth_gasPrice');
+  }
+
+  /**
+   * A name for the chain. Test chains have the same id and the same contracts, but not the same first block. The name of
+   * the real chain does not depend on the provider: with another journal, everything would be paid for again.
+   */
   async fingerprint(): Promise<string> {
-    const first = (await this.request('eth_getBlockByNumber', '0x0', false)) as { hash: string };
-    return `${this.chain.chainId}-${first.hash.slice(2, 18)}`;
+    const { chainId } = this.chain;
+    if (!isTestChain(this.chain)) return `${chainId}`;
+    const { hash } = await this.ask(blockSchema, 'eth_getBlockByNumber', '0x0', false);
+    return `${chainId}-${hash.slice(2, 18)}`;
   }
 
   /** @returns the number of the newest block, as methods take it. */
   async newestBlock(): Promise<string> {
-    return (await this.request('eth_blockNumber')) as string;
+    return `0x${(await this.ask(count, 'eth_blockNumber')).toString(16)}`;
   }
 
   /** @returns how many transactions of an account are in the blocks up to this one. */
   async transactionCount(account: string, block: string): Promise<number> {
-    return Number(await this.request('eth_getTransactionCount', account, block));
+    return Number(await this.ask(count, 'eth_getTransactionCount', account, block));
   }
 
   /** @returns undefined while the chain does not have the transaction in a block. */
   async receipt(hash: string): Promise<Receipt | undefined> {
-    const receipt = (await this.request('eth_getTransactionReceipt', hash)) as {
-      status: string;
-      gasUsed: string;
-      effectiveGasPrice: string;
-    } | null;
+    const receipt = await this.ask(v.nullable(receiptSchema), 'eth_getTransactionReceipt', hash);
     if (!receipt) return undefined;
-    const { status, gasUsed, effectiveGasPrice } = receipt;
-    const fee = BigInt(gasUsed) * BigInt(effectiveGasPrice ?? 0);
-    return { isSuccess: BigInt(status) === 1n, fee };
+    const { transactionHash, status, gasUsed, effectiveGasPrice = 0n } = receipt;
+    if (transactionHash.toLowerCase() !== hash)
+      throw paymentError('RPC', `It sent the receipt of ${transactionHash} instead of ${hash}.`, { hash });
+    return { isSuccess: status === 1n, fee: gasUsed * effectiveGasPrice };
   }
 
   /** @returns the nonce of a transaction, or undefined if the provider does not know the transaction. */
   async nonceOf(hash: string): Promise<number | undefined> {
-    const transaction = (await this.request('eth_getTransactionByHash', hash)) as { nonce: string } | null;
+    const transaction = await this.ask(v.nullable(transactionSchema), 'eth_getTransactionByHash', hash);
     return transaction ? Number(transaction.nonce) : undefined;
   }
 
@@ -218,6 +248,16 @@ export class Vault {
         throw paymentError('PENDING', message, { transaction: hash });
       }
       await delay(receiptPollMs, signal);
+    }
+  }
+
+  /** @throws AntwayError `RPC` also for an answer of another form. */
+  async ask<T>(schema: s.Schema<T>, method: string, ...params: unknown[]): Promise<T> {
+    const value = await this.request(method, ...params);
+    try {
+      return s.parse(schema, value, 'CORRUPT', `The answer to ${method}`);
+    } catch (error) {
+      throw paymentError('RPC', (error as Error).message, { method }, error);
     }
   }
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Bill } from '../../src/payment/bill.ts';
+import { arbitrumOne } from '../../src/payment/chain.ts';
 import type { PaymentJournal } from '../../src/payment/journal.ts';
 import { KeyAccount } from '../../src/payment/key-account.ts';
 import { pay, settlePending } from '../../src/payment/pay.ts';
@@ -93,4 +94,68 @@ describe('an endpoint with machines that are behind', () => {
     expect(await journal.pending()).toHaveLength(0);
     expect((await journal.record(name))!.transaction).toBeUndefined();
   });
+});
+
+describe('an endpoint with answers of another form', () => {
+  const hash = `0x${'ab'.repeat(32)}`;
+  const account = `0x${'cd'.repeat(20)}`;
+  const call = { to: account, data: '0x' };
+  const key = Buffer.from(richKey.slice(2), 'hex');
+  const asked: [string, (vault: Vault) => Promise<unknown>][] = [
+    ['eth_chainId', (vault) => vault.checkChain()],
+    ['eth_getBalance', (vault) => vault.ether(account)],
+    ['eth_gasPrice', (vault) => vault.estimateFees(1)],
+    ['eth_blockNumber', (vault) => vault.newestBlock()],
+    ['eth_getTransactionCount', (vault) => vault.transactionCount(account, 'latest')],
+    ['eth_getBlockByNumber', (vault) => vault.fingerprint()],
+    ['eth_call', (vault) => vault.balance(account)],
+    ['eth_getTransactionByHash', (vault) => vault.nonceOf(hash)],
+    ['eth_estimateGas', (vault) => new KeyAccount(key, vault).send(call, unsent)],
+    ['eth_gasPrice', (vault) => new KeyAccount(key, vault).send(call, unsent)],
+    ['eth_getTransactionCount', (vault) => new KeyAccount(key, vault).send(call, unsent)],
+  ];
+  const unsent = async () => expect.fail('a transaction was signed');
+  const values = ['', '0x', '0xzz', 'x', '-0x1', -1, 1.5, `0x${'1'.repeat(65)}`, {}, [], true];
+
+  it.each(asked)('is refused for %s', async (method, ask) => {
+    for (const value of method === 'eth_getTransactionByHash' ? values.filter(Boolean) : [null, ...values]) {
+      const vault = vaultWith((request) => (request.method === method ? value : undefined));
+      await expect(ask(vault), JSON.stringify(value)).rejects.toMatchObject({
+        details: { payment: expect.stringMatching(/^(RPC|CHAIN)$/) },
+      });
+    }
+  });
+
+  it.each([
+    {},
+    [],
+    '0x',
+    { transactionHash: hash, status: '0x1', gasUsed: null },
+    { transactionHash: hash, status: 'ok', gasUsed: '0x1', effectiveGasPrice: '0x1' },
+    { transactionHash: account, status: '0x1', gasUsed: '0x1', effectiveGasPrice: '0x1' },
+  ])('is refused for the receipt %j', async (receipt) => {
+    const vault = vaultWith(() => receipt);
+    await expect(vault.receipt(hash)).rejects.toMatchObject({ details: { payment: 'RPC' } });
+  });
+
+  it('is refused for a first block that could be the path of a folder', async () => {
+    const vault = vaultWith(() => ({ hash: '0x/../../../../../../../..' }));
+    await expect(vault.fingerprint()).rejects.toMatchObject({ details: { payment: 'RPC' } });
+  });
+
+  it('cannot give the payments of the real network another journal', async () => {
+    const answers = ['0x11', '0x22'].map((byte) => ({ hash: byte.padEnd(66, '0') }));
+    const names = answers.map((block) =>
+      new Vault(arbitrumOne, { request: async () => block }).fingerprint(),
+    );
+    expect(await Promise.all(names)).toEqual(['42161', '42161']);
+  });
+});
+
+it('a transaction may need more gas than a block of the layer below has', async () => {
+  const answers: Record<string, string> = { eth_estimateGas: '0x4c4b400', eth_sendRawTransaction: '0x' };
+  const vault = vaultWith(({ method }) => answers[method]);
+  const account = new KeyAccount(Buffer.from(richKey.slice(2), 'hex'), vault);
+  const hash = await account.send(vault.approval(1n), async () => undefined);
+  expect(hash).toMatch(/^0x[0-9a-f]{64}$/);
 });
