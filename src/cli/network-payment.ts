@@ -155,8 +155,11 @@ function rpcOf({ rpc }: NetworkOptions, env: NodeJS.ProcessEnv): string {
   const text = rpc ?? env.ANTWAY_RPC;
   if (!text) throw new UsageError('--network needs an RPC endpoint of the chain: --rpc, or ANTWAY_RPC.');
   const url = urlOf(text);
-  if (url) return url.href;
-  throw new UsageError('The RPC endpoint must be an https:// URL, or http:// on loopback.');
+  // Security: `fetch` refuses them, with an error that has the password.
+  if (url && !url.username && !url.password) return url.href;
+  throw new UsageError(
+    'The RPC endpoint must be an https:// URL without a user name and a password, or http:// on loopback.',
+  );
 }
 
 /** @returns undefined unless the connection is encrypted, or does not leave this machine. */

@@ -204,6 +204,7 @@ describe('publish --network', () => {
     [['--max-cost', '1'], '--max-cost needs --network.'],
     [['--network'], '--network needs an RPC endpoint'],
     [['--network', '--rpc', 'http://example.org'], 'The RPC endpoint must be an https:// URL'],
+    [['--network', '--rpc', 'https://user:secret@127.0.0.1:1'], 'without a user name and a password'],
     [['--network', '--rpc', 'http://127.0.0.1:1'], '--network needs the key of an account'],
     [['--network', '--rpc', 'http://127.0.0.1:1', '--max-cost', 'much'], '--max-cost is an amount in ANT'],
     [['--network', '--rpc', 'http://127.0.0.1:1', '--chain', '1'], '--chain has the form id,token,vault'],
@@ -212,6 +213,7 @@ describe('publish --network', () => {
   ])('refuses %s', async (args, message) => {
     const { code, stderr } = await runCli(['publish', await newFile(), ...args]);
     expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
+    expect(stderr).not.toContain('secret');
   });
 
   it('asks before it pays, and pays nothing without a terminal', async () => {
