@@ -33,15 +33,26 @@ const amount = s.pattern(/^(0|[1-9][0-9]{0,38})$/, 'it must be a decimal number'
 const base64 = (bytes: number) => {
   const expectation = `it must be ${bytes} bytes in base64`;
   const length = Math.ceil(bytes / 3) * 4;
-  return v.pipe(s.pattern(/^[A-Za-z0-9+/]+={0,2}$/, expectation), v.length(length, expectation));
+  return v.pipe(
+    s.pattern(/^[A-Za-z0-9+/]+={0,2}$/, expectation),
+    v.length(length, expectation),
+    // Relays refuse a text whose last digit has spare bits, and a plan must be good for all relays.
+    v.check((text) => btoa(atob(text)) === text, expectation),
+  );
 };
 const publicKey = base64(1952);
 const signature = base64(3309);
 const count = s.integer('records');
+/** The last second that relays know. */
+const maxTimestamp = 253_402_300_799;
+const timestamp = v.pipe(
+  s.integer('seconds'),
+  v.maxValue(maxTimestamp, 'it must be a time before the year 10000'),
+);
 
 const quoteSchema = s.strictObject({
   peer: hash,
-  timestamp: s.integer('seconds'),
+  timestamp,
   price: amount,
   rewardsAddress: evmAddress,
   publicKey,

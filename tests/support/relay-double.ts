@@ -26,6 +26,8 @@ export interface RelayFaults {
   offer?: (offer: Offer) => unknown;
   /** Which of the fourteen nodes give quotes. */
   firstNode?: number;
+  /** When the nodes signed, in seconds since 1970. */
+  timestamp?: number;
   /** How many records each node has committed to, which makes its price. */
   committed?: readonly number[];
   /** The status of all writes. */
@@ -86,7 +88,8 @@ export class RelayDouble {
       const peer = bytesToHex(blake3(publicKey));
       const count = this.faults.committed?.[from + i] ?? committed;
       const binding = count === 0 ? noCommitment : commit(count, peer, publicKey, secretKey);
-      const terms = { timestamp: 1_795_000_000, price: `${priceOf(count)}`, rewardsAddress, ...binding };
+      const timestamp = this.faults.timestamp ?? 1_795_000_000;
+      const terms = { timestamp, price: `${priceOf(count)}`, rewardsAddress, ...binding };
       const signature = ml_dsa65.sign(signedBytes(terms, content), secretKey);
       return { peer, ...terms, publicKey: base64(publicKey), signature: base64(signature) };
     });

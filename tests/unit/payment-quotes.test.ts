@@ -116,6 +116,25 @@ describe('an offer', () => {
       expect(problem(value)).toMatch(/it must be|is missing|no such key|the whole|status|Expected|Invalid/i);
   });
 
+  it('that other relays would not take is refused', () => {
+    // The same key. Relays take only the text without spare bits.
+    const respelled = changed((offer) => {
+      const [quote] = offer.plan.quotes;
+      const next = (digit: string) => String.fromCharCode(digit.charCodeAt(0) + 1);
+      quote.publicKey = quote.publicKey.replace(/.(?==$)/, next);
+      expect(Buffer.from(quote.publicKey, 'base64')).toEqual(
+        Buffer.from(real.plan.quotes[0].publicKey, 'base64'),
+      );
+    });
+    expect(problem(respelled)).toMatch('it must be 1952 bytes in base64');
+    // Relays know no time after the year 9999.
+    const wanted = { address: 'ab'.repeat(32), size: 1 };
+    const late = (timestamp: number) =>
+      RelayDouble.prototype.offer.call({ faults: { timestamp } } as RelayDouble, wanted);
+    expect(problem(late(253_402_300_800), wanted)).toMatch('it must be a time before the year 10000');
+    expect(checkOffer(late(253_402_300_799), wanted).plan.quotes).toHaveLength(7);
+  });
+
   it('of nodes with records has their commitments', () => {
     const wanted = { address: 'ab'.repeat(32), size: 1000 };
     const offer = makeOffer(wanted, 6000);
