@@ -25,7 +25,11 @@ async function take(lock: string, path: string): Promise<void> {
   try {
     await writeFile(lock, `process ${process.pid} on ${hostname()}\n`, { flag: 'wx' });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw fileError(error, lock);
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
+      // A full disk may have room for an empty file.
+      await rm(lock, { force: true }).catch(() => undefined);
+      throw fileError(error, lock);
+    }
     const holder = (await holderOf(lock)) || 'unknown';
     const message = `Another command uses “${path}” (${holder}). Wait until it ends. If it was killed, delete “${lock}”.`;
     throw new AntwayError('REFUSED', message, { path: lock });
@@ -40,10 +44,20 @@ async function removeIfAbandoned(lock: string): Promise<boolean> {
   const holder = await holderOf(lock);
   const [, id, host] = /^process (\d+) on (.*)$/.exec(holder) ?? [];
   if (id === undefined || host !== hostname() || isRunning(Number(id))) return false;
-  // Another command may have noticed the same, and have the lock now.
-  if ((await holderOf(lock)) !== holder) return false;
-  await rm(lock, { force: true });
-  return true;
+  // Another command may notice the same, or have the lock already. Only one command at a time may look and remove it.
+  const claim = `${lock}.claim`;
+  try {
+    await writeFile(claim, '', { flag: 'wx' });
+  } catch {
+    return false;
+  }
+  try {
+    if ((await holderOf(lock)) !== holder) return false;
+    await rm(lock, { force: true });
+    return true;
+  } finally {
+    await rm(claim, { force: true });
+  }
 }
 
 async function holderOf(lock: string): Promise<string> {

@@ -1,6 +1,7 @@
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { AntwayError } from '../errors.ts';
 import { syncFolder } from '../node-peer/sync-folder.ts';
 import type { JournalStore } from '../payment/journal.ts';
 import { writeAtomically } from './atomic-file.ts';
@@ -24,7 +25,7 @@ export async function openJournal(folder: string): Promise<JournalStore> {
         if (error.code === 'ENOENT') return undefined;
         throw fileError(error, pathOf(key));
       });
-      return text === undefined ? undefined : JSON.parse(text);
+      return text === undefined ? undefined : parseEntry(text, pathOf(key));
     },
     put: (key, value) => writeAtomically(pathOf(key), [new TextEncoder().encode(JSON.stringify(value))]),
     async delete(key) {
@@ -37,4 +38,17 @@ export async function openJournal(folder: string): Promise<JournalStore> {
       return files.map((name) => name.slice(0, -'.json'.length));
     },
   };
+}
+
+/** @throws AntwayError `BAD_CONFIG` if the file is damaged. Without the entry, its records would be paid for again. */
+function parseEntry(text: string, path: string): unknown {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // It is no object either.
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  const message = `“${path}” is damaged. Restore it from a backup. Without it, its records are paid for again.`;
+  throw new AntwayError('BAD_CONFIG', message, { path });
 }
