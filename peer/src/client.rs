@@ -31,6 +31,10 @@ pub struct NetworkQuotas {
     pub memory: Arc<Semaphore>,
     /// The lookups at upstreams.
     pub lookups: Arc<Semaphore>,
+    /// The requests for quotes and for paid uploads.
+    pub paid_requests: Arc<Semaphore>,
+    /// The records of these requests that are asked for, or on their way, at the same time.
+    pub paid_records: Arc<Semaphore>,
     /// The memory for chunks that the network held recently.
     pub recent_memory: Arc<RecentUse>,
     /// The one place of the network in the queue for the memory of all clients.
@@ -60,7 +64,7 @@ impl Client {
     }
 }
 
-/// The permit for one lookup at the upstreams. It is released on drop.
+/// The permit for one lookup at the upstreams, or for other work outside of this peer. It is released on drop.
 pub struct LookupPermit {
     _parts: Vec<OwnedSemaphorePermit>,
     /// Otherwise a client that disconnects and connects again would get new quotas.
@@ -95,8 +99,17 @@ impl LookupAccount {
     /// Waits for a permit of the quota of each of the client's networks, and then for one of `all`. A network over its quota does not delay
     /// other networks.
     pub async fn acquire_lookup(&self, all: &Arc<Semaphore>) -> LookupPermit {
+        self.acquire(|network| &network.lookups, all).await
+    }
+
+    /// As [`Self::acquire_lookup`], but the quota of a network is the one that `quota` names.
+    pub async fn acquire(
+        &self,
+        quota: impl Fn(&NetworkQuotas) -> &Arc<Semaphore>,
+        all: &Arc<Semaphore>,
+    ) -> LookupPermit {
         let networks = self.network.iter().flat_map(|network| network.with_site());
-        let shared = networks.map(|network| &network.lookups);
+        let shared = networks.map(quota);
         let mut parts = Vec::with_capacity(3);
         for semaphore in shared.chain([all]) {
             let permit = Arc::clone(semaphore).acquire_owned().await;

@@ -44,7 +44,7 @@ pub const MAX_QUOTES_REQUEST_BYTES: u32 = 16 * 1024;
 pub const QUOTED_AT_ONCE: usize = 8;
 
 /// The maximum number of records at a time that the peer collects quotes for, or brings to the network. One client
-/// network gets a part of them, as of the lookups.
+/// network gets half of them.
 pub const MAX_PAID_RECORDS: usize = 32;
 
 /// How long collecting the quotes for one record may take.
@@ -139,6 +139,10 @@ const NETWORK_SHARE_DIVISOR: usize = 2;
 
 /// One IPv6 /48 leaves the chunk memory, and the lookups, divided by this to others.
 const SITE_REST_DIVISOR: usize = 4;
+
+/// The requests for quotes and for paid uploads get at most the chunk memory divided by this: they may hold it for
+/// minutes, while they wait for the nodes of the network.
+const PAID_SHARE_DIVISOR: usize = 4;
 
 /// The chunks that arrive from upstreams get extra memory, in addition to the chunk memory: this divisor for those on
 /// their way, and once more for those that arrived last.
@@ -303,7 +307,12 @@ impl Limits {
 
     /// The maximum number of lookups of one client address.
     pub fn lookups_per_network(&self) -> usize {
-        (self.lookups / LOOKUP_SHARE_DIVISOR).max(1)
+        network_share(self.lookups)
+    }
+
+    /// The maximum number of requests at a time for quotes and for paid uploads.
+    pub fn paid_requests(&self) -> usize {
+        (self.chunks_in_memory / PAID_SHARE_DIVISOR).max(1)
     }
 
     /// The maximum number of lookups without a waiting client.
@@ -323,13 +332,23 @@ impl Limits {
 
     /// The maximum number of lookups at upstreams for one IPv6 /48.
     pub fn lookups_per_site(&self) -> usize {
-        (self.lookups - self.lookups / SITE_REST_DIVISOR).max(1)
+        site_share(self.lookups)
     }
 
     /// How long the transfer of a chunk of `length` bytes may take, in either direction.
     pub fn transfer_timeout(&self, length: u32) -> Duration {
         self.request_timeout + Duration::from_secs(u64::from(length / MIN_BYTES_PER_SECOND))
     }
+}
+
+/// The part of the lookups, or of other work outside of this peer, that one network gets.
+pub fn network_share(all: usize) -> usize {
+    (all / LOOKUP_SHARE_DIVISOR).max(1)
+}
+
+/// The part of this work that one IPv6 /48 gets.
+pub fn site_share(all: usize) -> usize {
+    (all - all / SITE_REST_DIVISOR).max(1)
 }
 
 impl Default for Limits {

@@ -5,7 +5,7 @@
 
 use crate::client::{Client, ClientNetworks, NetworkQuotas};
 use crate::limits::PRESSURE_PERIOD;
-use crate::limits::{Limits, MAX_CHUNK_BYTES};
+use crate::limits::{Limits, MAX_CHUNK_BYTES, MAX_PAID_RECORDS, network_share, site_share};
 use crate::memory_pool::{MemoryPool, PoolPermit};
 use crate::metrics::Transport;
 use crate::readers::{HeldMemory, Readers};
@@ -32,15 +32,21 @@ pub struct ChunkMemory {
     /// The number of requests that wait for the memory of all clients.
     waiting: AtomicUsize,
     session_quota: usize,
-    network_quota: usize,
-    network_lookups: usize,
-    site_quota: usize,
-    site_lookups: usize,
+    network_shares: Shares,
+    site_shares: Shares,
     limit_loopback: bool,
     /// The quotas of connected networks, and of some disconnected ones.
     networks: Mutex<HashMap<IpNet, Weak<NetworkQuotas>>>,
     /// The number of entries at which disconnected networks are removed.
     max_networks: usize,
+}
+
+/// The quotas of one network.
+struct Shares {
+    chunks: usize,
+    lookups: usize,
+    paid_requests: usize,
+    paid_records: usize,
 }
 
 /// The permit for one chunk in memory. It is released on drop.
@@ -77,10 +83,18 @@ impl ChunkMemory {
             readers: Readers::default(),
             waiting: AtomicUsize::new(0),
             session_quota: limits.chunks_per_session(),
-            network_quota: limits.chunks_per_network(),
-            network_lookups: limits.lookups_per_network(),
-            site_quota: limits.chunks_per_site(),
-            site_lookups: limits.lookups_per_site(),
+            network_shares: Shares {
+                chunks: limits.chunks_per_network(),
+                lookups: limits.lookups_per_network(),
+                paid_requests: network_share(limits.paid_requests()),
+                paid_records: network_share(MAX_PAID_RECORDS),
+            },
+            site_shares: Shares {
+                chunks: limits.chunks_per_site(),
+                lookups: limits.lookups_per_site(),
+                paid_requests: site_share(limits.paid_requests()),
+                paid_records: site_share(MAX_PAID_RECORDS),
+            },
             limit_loopback: limits.limit_loopback,
             networks: Mutex::default(),
             max_networks: limits.sessions + limits.http_connections,
@@ -159,15 +173,14 @@ impl ChunkMemory {
             return None;
         }
         let ClientNetworks { own, site } = ClientNetworks::of(ip);
-        let site = site.map(|site| self.quotas(site, self.site_quota, self.site_lookups, None));
-        Some(self.quotas(own, self.network_quota, self.network_lookups, site))
+        let site = site.map(|site| self.quotas(site, &self.site_shares, None));
+        Some(self.quotas(own, &self.network_shares, site))
     }
 
     fn quotas(
         &self,
         network: IpNet,
-        chunks: usize,
-        lookups: usize,
+        shares: &Shares,
         site: Option<Arc<NetworkQuotas>>,
     ) -> Arc<NetworkQuotas> {
         let mut networks = self.networks.lock().unwrap_or_else(PoisonError::into_inner);
@@ -178,8 +191,10 @@ impl ChunkMemory {
             networks.retain(|_, quotas| quotas.strong_count() > 0);
         }
         let quotas = Arc::new(NetworkQuotas {
-            memory: Arc::new(chunk_semaphore(chunks)),
-            lookups: Arc::new(Semaphore::new(lookups)),
+            memory: Arc::new(chunk_semaphore(shares.chunks)),
+            lookups: Arc::new(Semaphore::new(shares.lookups)),
+            paid_requests: Arc::new(Semaphore::new(shares.paid_requests)),
+            paid_records: Arc::new(Semaphore::new(shares.paid_records)),
             recent_memory: Arc::default(),
             turn: Semaphore::new(1),
             site,
@@ -324,6 +339,22 @@ mod tests {
         assert_eq!(others.len(), 2);
         drop(greedy);
         assert!(look_up("203.0.113.1").is_some());
+    }
+
+    #[tokio::test]
+    async fn one_address_gets_at_most_half_of_the_paid_uploads() {
+        // Half of a quarter of the chunks.
+        let memory = memory();
+        let usage = Arc::default();
+        let client = memory.http_client(ip("203.0.113.1"));
+        let account = LookupAccount::new(&client, &usage, None);
+        let acquired = |all: usize, quota: fn(&NetworkQuotas) -> &Arc<Semaphore>| {
+            let all = Arc::new(Semaphore::new(all));
+            let permits = (0..64).map_while(|_| account.acquire(quota, &all).now_or_never());
+            permits.collect::<Vec<_>>().len()
+        };
+        assert_eq!(acquired(2, |network| &network.paid_requests), 1);
+        assert_eq!(acquired(32, |network| &network.paid_records), 16);
     }
 
     #[tokio::test]

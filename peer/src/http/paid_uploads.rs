@@ -177,7 +177,7 @@ async fn quote_all(
     client: &Client,
     records: Vec<(RecordName, u32)>,
 ) -> Result<ChunkBody, HttpError> {
-    let permit = service.acquire_chunk(client).await.ok_or(HttpError::Busy)?;
+    let (_place, permit) = service.acquire_paid(client).await.ok_or(HttpError::Busy)?;
     let quoting = stream::iter(records).map(|(name, size)| async move {
         let offer = service.quote(client, name, size).await?;
         Ok(QuotedRecord {
@@ -282,7 +282,7 @@ async fn store(
     if service.is_denied(address) {
         return Err(HttpError::Denied);
     }
-    let _permit = service.acquire_chunk(client).await.ok_or(HttpError::Busy)?;
+    let _permits = service.acquire_paid(client).await.ok_or(HttpError::Busy)?;
     let max_bytes = PLAN_LENGTH_BYTES as u32 + MAX_PLAN_BYTES + kind.max_bytes();
     let mut bytes = read(service, client, body, max_bytes).await?;
     let head = split_head(&mut bytes)?;

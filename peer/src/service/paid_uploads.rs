@@ -1,8 +1,9 @@
 //! Quotes and uploads of paid records, within the limits of the clients.
 
 use super::Service;
-use crate::client::Client;
-use crate::limits::{MAX_PAID_RECORDS, PAID_STORE_TIMEOUT, QUOTE_TIMEOUT};
+use crate::client::{Client, LookupPermit};
+use crate::limits::{Limits, MAX_PAID_RECORDS, PAID_STORE_TIMEOUT, QUOTE_TIMEOUT};
+use crate::memory::ChunkPermit;
 use crate::paid_uploads::{
     Disconnected, NetworkWriter, Offer, PaidUpload, PaymentChain, RecordName, StoreError,
 };
@@ -14,16 +15,21 @@ use tokio::time::timeout;
 pub struct PaidUploads {
     chain: PaymentChain,
     writer: Arc<dyn NetworkWriter>,
-    permits: Arc<Semaphore>,
+    requests: Arc<Semaphore>,
+    records: Arc<Semaphore>,
 }
+
+/// The permit for a request for quotes, or for a paid upload: one of its client's network, and one of all.
+pub type PaidPermit = LookupPermit;
 
 impl PaidUploads {
     /// No record is on its way yet.
-    pub fn new(chain: PaymentChain, writer: Arc<dyn NetworkWriter>) -> Self {
+    pub fn new(chain: PaymentChain, writer: Arc<dyn NetworkWriter>, limits: &Limits) -> Self {
         Self {
             chain,
             writer,
-            permits: Arc::new(Semaphore::new(MAX_PAID_RECORDS)),
+            requests: Arc::new(Semaphore::new(limits.paid_requests())),
+            records: Arc::new(Semaphore::new(MAX_PAID_RECORDS)),
         }
     }
 }
@@ -39,6 +45,16 @@ impl Service {
         self.paid().chain
     }
 
+    /// Waits for a place among the requests that may wait for the network, and for the memory of a chunk. `None` if the
+    /// client has to try again. The places leave most of the memory to other requests.
+    pub async fn acquire_paid(&self, client: &Client) -> Option<(PaidPermit, ChunkPermit)> {
+        let account = self.account(client);
+        let requests = &self.paid().requests;
+        let acquiring = account.acquire(|network| &network.paid_requests, requests);
+        let place = timeout(self.limits.request_timeout, acquiring).await.ok()?;
+        Some((place, self.acquire_chunk(client).await?))
+    }
+
     /// Asks the network for the price of a record. Waits while the client's network has many such requests.
     pub async fn quote(
         &self,
@@ -48,7 +64,10 @@ impl Service {
     ) -> Result<Offer, Disconnected> {
         let paid = self.paid();
         let quoting = async {
-            let _permit = self.account(client).acquire_lookup(&paid.permits).await;
+            let account = self.account(client);
+            let _permit = account
+                .acquire(|network| &network.paid_records, &paid.records)
+                .await;
             paid.writer.quote(record, size).await
         };
         let quoted = timeout(QUOTE_TIMEOUT, quoting).await;
@@ -61,7 +80,9 @@ impl Service {
         let account = self.account(client);
         account.charge_bytes(upload.bytes.len().try_into().unwrap_or(u32::MAX));
         let storing = async {
-            let _permit = account.acquire_lookup(&paid.permits).await;
+            let _permit = account
+                .acquire(|network| &network.paid_records, &paid.records)
+                .await;
             paid.writer.store(upload).await
         };
         let stored = timeout(PAID_STORE_TIMEOUT, storing).await;

@@ -13,11 +13,14 @@ use antway_peer::store::FolderStore;
 use fips204::ml_dsa_65;
 use fips204::traits::{KeyGen, SerDes, Signer};
 use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
+use futures_util::future::{BoxFuture, join_all};
 use serde_json::{Value, json};
 use std::fs;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use tempfile::TempDir;
+use tokio::time::sleep;
 
 const CHAIN: &str = "--allow-paid-uploads=31337,0x1111111111111111111111111111111111111111,0x2222222222222222222222222222222222222222";
 
@@ -28,10 +31,13 @@ struct StubNetwork {
     store_error: Mutex<Option<StoreError>>,
     is_disconnected: bool,
     is_silent: bool,
+    /// The requests that reached it.
+    asked: AtomicUsize,
 }
 
 impl NetworkWriter for StubNetwork {
     fn quote(&self, record: RecordName, size: u32) -> BoxFuture<'_, Result<Offer, Disconnected>> {
+        count(&self.asked);
         async move {
             if self.is_silent {
                 std::future::pending::<()>().await;
@@ -52,10 +58,21 @@ impl NetworkWriter for StubNetwork {
     }
 
     fn store(&self, upload: PaidUpload) -> BoxFuture<'_, Result<(), StoreError>> {
+        count(&self.asked);
         self.uploads.lock().unwrap().push(upload);
         let error = *self.store_error.lock().unwrap();
-        async move { error.map_or(Ok(()), Err) }.boxed()
+        async move {
+            if self.is_silent {
+                std::future::pending::<()>().await;
+            }
+            error.map_or(Ok(()), Err)
+        }
+        .boxed()
     }
+}
+
+fn count(counter: &AtomicUsize) {
+    counter.fetch_add(1, Ordering::Relaxed);
 }
 
 /// A store beside the network.
@@ -336,6 +353,42 @@ async fn waiting_for_quotes_does_not_delay_others() {
     tokio::select! {
         response = waiting => panic!("{}", response.status),
         response = peer.get(&path) => assert_eq!(response.status, 200),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_that_wait_for_the_network_leave_memory_to_readers() {
+    let network = StubNetwork {
+        is_silent: true,
+        ..StubNetwork::default()
+    };
+    let flags = [CHAIN, "--max-chunks-in-memory=8", "--request-timeout=1s"];
+    let (peer, network) = start(network, &flags).await;
+    let stored = peer.store_chunk(1, 1000).await;
+    let path = format!("/chunk/{}", stored.address());
+    let body = json!({ "records": [{ "address": address(5), "size": 1 }] }).to_string();
+    let chunk = chunk(2, 1000);
+    let (upload_path, upload) = (
+        path_of(&chunk),
+        upload_body(&plan_of(&chunk), chunk.bytes()),
+    );
+    let answered = AtomicUsize::new(0);
+    let asking = (0..8).map(|_| async {
+        let quoting = quotes(&peer, &body).inspect(|_| count(&answered));
+        let storing = put(&peer, &upload_path, &upload).inspect(|_| count(&answered));
+        tokio::join!(quoting, storing)
+    });
+    let reading = async {
+        // Each of them has got a place, or was told that there is none.
+        while network.asked.load(Ordering::Relaxed) + answered.load(Ordering::Relaxed) < 16 {
+            sleep(Duration::from_millis(10)).await;
+        }
+        assert!(network.asked.load(Ordering::Relaxed) > 0);
+        assert_eq!(peer.get(&path).await.status, 200);
+    };
+    tokio::select! {
+        _ = join_all(asking) => panic!("the network is silent"),
+        () = reading => {}
     }
 }
 
