@@ -150,8 +150,8 @@ impl Service {
         self.limits.exempts(client.ip) || self.rate_limiter.admit(client.ip)
     }
 
-    /// Counts the bytes of a chunk for its client.
-    fn record_bytes(&self, client: &Client, bytes: u32) {
+    /// Counts the bytes of a chunk, or of quotes, for the client.
+    pub fn record_bytes(&self, client: &Client, bytes: u32) {
         self.network_usage.record_bytes(client.ip, bytes);
         if !self.limits.exempts(client.ip) {
             self.rate_limiter.record_bytes(client.ip, bytes);

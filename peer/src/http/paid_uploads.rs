@@ -190,7 +190,9 @@ async fn quote_all(
         .await
         .map_err(|Disconnected| HttpError::Disconnected)?;
     let json = serde_json::to_vec(&QuotesResponse { records }).expect("plain numbers and texts");
-    Ok(ChunkBody::from_bytes(json.into()).holding(permit))
+    let body = ChunkBody::from_bytes(json.into());
+    service.record_bytes(client, body.length());
+    Ok(body.holding(permit))
 }
 
 impl From<Offer> for QuoteStatus {

@@ -327,6 +327,20 @@ async fn each_record_counts_as_a_request() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_bytes_of_quotes_count() {
+    let flags = [CHAIN, "--limit-loopback", "--max-bytes-per-second=100kB"];
+    let (peer, _) = start(StubNetwork::default(), &flags).await;
+    let record = |first| json!({ "address": address(first), "size": 1 });
+    let records: Vec<_> = (100..116).map(record).collect();
+    let body = json!({ "records": records }).to_string();
+    let response = quotes(&peer, &body).await;
+    // A client may save up the bytes of five seconds.
+    assert!(response.body.len() > 500_000);
+    let next = quotes(&peer, &body).await;
+    assert_eq!(refusal(&next), (429, "RATE".to_owned()));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_peer_without_the_network_says_so() {
     let network = StubNetwork {
         is_disconnected: true,
