@@ -5,6 +5,8 @@ import type { Call } from './vault.ts';
 export interface Account {
   /** `0x` and 40 lower-case hex digits. */
   readonly address: string;
+  /** Whether sending waits for the user, who may never answer. */
+  readonly asksUser: boolean;
   /**
    * Signs a call and sends it.
    * @param note writes the transaction down. It is called before the chain can have the transaction, and once more if

@@ -11,6 +11,7 @@ const gasMargin = 120n;
 /** An account whose key this program has. */
 export class KeyAccount implements Account {
   readonly address: string;
+  readonly asksUser = false;
   readonly #key: Uint8Array;
   readonly #vault: Vault;
 

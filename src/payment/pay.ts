@@ -222,7 +222,10 @@ async function send(
   signal.throwIfAborted();
   let pending: PendingTransaction | undefined;
   const note = async (sent: SentTransaction) => {
-    if (!pending) for (const offer of offers) await journal.putRecord({ offer });
+    if (!pending) {
+      signal.throwIfAborted();
+      for (const offer of offers) await journal.putRecord({ offer });
+    }
     pending = { ...sent, addresses: offers.map(nameOf) };
     await journal.putPending(pending);
   };
@@ -230,7 +233,8 @@ async function send(
     if (pending && paymentProblemOf(error) === 'REJECTED') await journal.removePending(pending);
     throw error;
   });
-  const hash = await raceAbort(sending, signal);
+  // The next command may start as soon as this throws. So it must find the transaction in the journal.
+  const hash = await (account.asksUser ? raceAbort(sending, signal) : sending);
   const receipt = await vault.confirmed({ ...pending!, hash }, signal);
   await settle(vault, journal, pending!, outcomeFrom(receipt));
   payment.fees += receipt.fee;

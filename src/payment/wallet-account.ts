@@ -20,6 +20,8 @@ const unknownChain = 4902;
  * send it again, so `pay` bounds what a forgotten transaction can do.
  */
 export class WalletAccount implements Account {
+  readonly asksUser = true;
+
   private constructor(
     readonly address: string,
     private readonly vault: Vault,

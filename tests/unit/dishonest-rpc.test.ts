@@ -50,11 +50,15 @@ function newBill(): { bill: Bill; name: string } {
 
 const signal = new AbortController().signal;
 
+/** Makes the payment of a bill the first transaction. */
+async function approve({ amount }: Bill): Promise<void> {
+  const { to, data } = vaultWith().approval(amount);
+  await chain.request('eth_sendTransaction', [{ from: chain.accounts[0], to, data }]);
+}
+
 /** Pays, but the endpoint fails at `method`, as often as it is asked. */
 async function payUntil(method: string, { bill }: { bill: Bill }): Promise<void> {
-  // So that the payment is the first transaction.
-  const { to, data } = vaultWith().approval(bill.amount);
-  await chain.request('eth_sendTransaction', [{ from: chain.accounts[0], to, data }]);
+  await approve(bill);
   const isPayment = ({ params }: Request) => method !== 'eth_sendRawTransaction' || params !== undefined;
   const vault = vaultWith((request) => {
     if (request.method === method && isPayment(request)) throw new Error('it is down');
@@ -158,4 +162,60 @@ it('a transaction may need more gas than a block of the layer below has', async 
   const account = new KeyAccount(Buffer.from(richKey.slice(2), 'hex'), vault);
   const hash = await account.send(vault.approval(1n), async () => undefined);
   expect(hash).toMatch(/^0x[0-9a-f]{64}$/);
+});
+
+describe('a user who stops', () => {
+  const key = Buffer.from(richKey.slice(2), 'hex');
+
+  it.each(['eth_estimateGas', 'eth_gasPrice'])(
+    'before the transaction is written down pays nothing (%s)',
+    async (method) => {
+      const { bill, name } = newBill();
+      await approve(bill);
+      const stopping = new AbortController();
+      const asked: string[] = [];
+      const vault = vaultWith((request) => {
+        asked.push(request.method);
+        // Not the price for the check of the funds.
+        const isSigning = request.method === method && asked.includes('eth_estimateGas');
+        if (isSigning) stopping.abort(new Error('the user stopped'));
+        return undefined;
+      });
+      const paying = pay(bill, new KeyAccount(key, vault), bill.amount, {
+        vault,
+        journal,
+        signal: stopping.signal,
+      });
+      await expect(paying).rejects.toThrow('the user stopped');
+      // Nothing goes on afterwards.
+      await chain.request('eth_blockNumber');
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      expect(asked).not.toContain('eth_sendRawTransaction');
+      expect([await journal.pending(), await journal.record(name)]).toEqual([[], undefined]);
+    },
+  );
+
+  it('while it is written down leaves a journal that knows it', async () => {
+    const { bill, name } = newBill();
+    await approve(bill);
+    const stopping = new AbortController();
+    const { putRecord } = journal;
+    journal.putRecord = async (entry) => {
+      stopping.abort(new Error('the user stopped'));
+      // A disk takes a while.
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      return putRecord.call(journal, entry);
+    };
+    const vault = vaultWith();
+    const paying = pay(bill, new KeyAccount(key, vault), bill.amount, {
+      vault,
+      journal,
+      signal: stopping.signal,
+    });
+    await Promise.allSettled([paying]);
+    // The next command may start now.
+    journal.putRecord = putRecord;
+    await settlePending({ vault, journal, signal });
+    expect((await journal.record(name))?.transaction).toBeDefined();
+  });
 });
