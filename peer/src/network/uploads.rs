@@ -34,7 +34,7 @@ const HEDGE: Duration = Duration::from_secs(5);
 const GRACE: Duration = Duration::from_secs(2);
 
 /// Why a node does not store a record.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Refusal {
     Unpaid,
     Outdated,
@@ -162,22 +162,9 @@ impl NetworkNode {
             self.ask_to_store(node, request.clone())
         });
         let Gathered { answers, refusals } = gathered.await;
-        let count = |wanted| {
-            refusals
-                .iter()
-                .filter(|&&refusal| refusal == wanted)
-                .count()
-        };
-        if answers.len() >= enough {
-            Ok(())
-        } else if count(Refusal::Outdated) > 0 {
-            Err(StoreError::Outdated)
-        } else if count(Refusal::Unpaid) < CLOSE_GROUP_MAJORITY {
-            Err(StoreError::Shortfall)
-        } else if has_payee {
-            Err(StoreError::Unpaid)
-        } else {
-            Err(StoreError::QuoteExpired)
+        match answers.len() >= enough {
+            true => Ok(()),
+            false => Err(failure(&refusals, has_payee)),
         }
     }
 
@@ -212,6 +199,23 @@ impl NetworkNode {
     }
 }
 
+/// Why too few nodes stored a record. `has_payee`: the node of the paid quote is among those that were asked.
+fn failure(refusals: &[Refusal], has_payee: bool) -> StoreError {
+    let count = |wanted| {
+        let matching = refusals.iter().filter(|&&refusal| refusal == wanted);
+        matching.count()
+    };
+    if count(Refusal::Outdated) > CLOSE_GROUP_SIZE - POINTER_QUORUM {
+        StoreError::Outdated
+    } else if count(Refusal::Unpaid) < CLOSE_GROUP_MAJORITY {
+        StoreError::Shortfall
+    } else if has_payee {
+        StoreError::Unpaid
+    } else {
+        StoreError::QuoteExpired
+    }
+}
+
 /// Nodes explain a refused payment only in free text, so only the kind of the error counts.
 fn refusal_of(error: ProtocolError) -> (Option<Refusal>, String) {
     let refusal = matches!(error, ProtocolError::PaymentFailed(_)).then_some(Refusal::Unpaid);
@@ -240,5 +244,29 @@ fn check(plan: &Plan, bytes: &Bytes) -> Result<(), StoreError> {
             let is_state = bytes.len() == POINTER_BYTES && pointer.state_id() == *state.as_bytes();
             is_state.then_some(()).ok_or(StoreError::Mismatch)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Refusal::{Outdated, Unpaid};
+
+    #[test]
+    fn the_owner_signs_again_only_if_the_state_can_reach_no_quorum() {
+        assert_eq!(failure(&[Outdated; 4], true), StoreError::Outdated);
+        assert_eq!(failure(&[Outdated; 3], true), StoreError::Outdated);
+        // Up to two nodes may lie, and five of seven still store the state.
+        for lies in [&[Outdated][..], &[Outdated, Unpaid, Outdated]] {
+            assert_eq!(failure(lies, true), StoreError::Shortfall);
+        }
+    }
+
+    #[test]
+    fn a_refused_payment_is_not_there_or_not_for_a_close_node() {
+        assert_eq!(failure(&[Unpaid; 4], true), StoreError::Unpaid);
+        assert_eq!(failure(&[Unpaid; 4], false), StoreError::QuoteExpired);
+        assert_eq!(failure(&[Unpaid; 3], false), StoreError::Shortfall);
+        assert_eq!(failure(&[], true), StoreError::Shortfall);
     }
 }
