@@ -1,8 +1,8 @@
 import { blake3 } from '@noble/hashes/blake3.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { type Address, equalBytes } from '../address.ts';
-import { headEnd } from '../content/pointer.ts';
-import { asAntwayError } from '../errors.ts';
+import { headEnd, newestPointer, type Pointer, parsePointer } from '../content/pointer.ts';
+import { AntwayError, asAntwayError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { PointerPeer } from '../owner/move-pointer.ts';
 import { paymentProblemOf } from './errors.ts';
@@ -17,22 +17,38 @@ export function pointerRecord(address: Address, record: Uint8Array): RecordToSto
   return { address: address.hex, stateId: bytesToHex(state), size: record.length };
 }
 
+type Reader = Pick<PointerPeer, 'url' | 'fetch' | 'pointer'>;
+
 /**
  * Pointers in the network, which the user pays for: each new state costs as much as a chunk.
- * @param reader reads from the network, such as a relay's own peer.
+ * @param readers read from the network, such as the relays' own peers. The newest state that one of them tells counts: if
+ *   a dishonest one hides it, no counter is signed twice.
  * @param payFor pays for a record, or throws if the user does not agree.
  */
 export function paidPointers(
-  reader: Pick<PointerPeer, 'url' | 'fetch' | 'pointer'>,
+  readers: readonly Reader[],
   payFor: (record: RecordToStore) => Promise<void>,
   parts: StoreParts,
 ): PointerPeer {
+  const [first] = readers as [Reader];
   return {
-    url: reader.url,
-    fetch: (address, signal) => reader.fetch(address, signal),
-    pointer: (address, maxBytes, signal) => reader.pointer(address, maxBytes, signal),
+    url: first.url,
+    fetch: (address, signal) => first.fetch(address, signal),
+    async pointer(address, _maxBytes, signal) {
+      const states = await Promise.all(readers.map((reader) => stateAt(reader, address, signal)));
+      const newest = newestPointer(
+        undefined,
+        states.filter((state) => state !== undefined),
+      );
+      if (newest) return newest.record;
+      const { hex } = address;
+      throw new AntwayError('NOT_FOUND', `No relay has a state of ${hex}.`, { address: hex });
+    },
     async putPointer(address, record, { signal = parts.signal }) {
-      if (await hasState(reader, address, record, signal)) return 'present';
+      const states = await Promise.all(readers.map((reader) => stateAt(reader, address, signal)));
+      const isSame = (state: Pointer | undefined) =>
+        state && equalBytes(state.record.subarray(0, headEnd), record.subarray(0, headEnd));
+      if (states.every(isSame)) return 'present';
       const wanted = pointerRecord(address, record);
       await parts.journal.setMissing(wanted.stateId);
       await payFor(wanted);
@@ -46,19 +62,14 @@ export function paidPointers(
   };
 }
 
-/** Whether the network's newest state is this one. */
-async function hasState(
-  reader: Pick<PointerPeer, 'pointer'>,
-  address: Address,
-  record: Uint8Array,
-  signal: AbortSignal,
-): Promise<boolean> {
+/** @returns undefined if there is no state that the owner signed. */
+async function stateAt(reader: Reader, address: Address, signal: AbortSignal): Promise<Pointer | undefined> {
   try {
-    const newest = await reader.pointer(address, limits.pointerBytes, signal);
-    return equalBytes(newest.subarray(0, headEnd), record.subarray(0, headEnd));
+    return parsePointer(await reader.pointer(address, limits.pointerBytes, signal), address);
   } catch (error) {
     signal.throwIfAborted();
-    if (asAntwayError(error).code === 'NOT_FOUND') return false;
+    const { code } = asAntwayError(error);
+    if (code === 'NOT_FOUND' || code === 'CORRUPT') return undefined;
     throw error;
   }
 }

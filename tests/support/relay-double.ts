@@ -34,6 +34,8 @@ export interface RelayFaults {
   putStatus?: number;
   /** Says that a record is stored, and forgets it. */
   forgets?: boolean;
+  /** Says that there are no pointers. */
+  hidesPointers?: boolean;
 }
 
 /**
@@ -52,7 +54,12 @@ export class RelayDouble {
     private readonly chain: TestChain,
   ) {}
 
-  static async start(chain: TestChain, stored?: Map<string, Uint8Array>): Promise<RelayDouble> {
+  /** @param stored and `pointers`: the records of another relay of the same network. */
+  static async start(
+    chain: TestChain,
+    stored?: Map<string, Uint8Array>,
+    pointers?: Map<string, Uint8Array>,
+  ): Promise<RelayDouble> {
     const server = createServer((request, response) => {
       relay.#answer(request).then(
         ([status, body]) => {
@@ -67,6 +74,7 @@ export class RelayDouble {
     });
     const relay = new RelayDouble(server, chain);
     if (stored) (relay as { stored: Map<string, Uint8Array> }).stored = stored;
+    if (pointers) (relay as { pointers: Map<string, Uint8Array> }).pointers = pointers;
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     return relay;
   }
@@ -132,7 +140,10 @@ export class RelayDouble {
     if (request.method === 'PUT') return [await this.#put(address!, body), {}];
     // It is a peer as well.
     if (request.url === '/-/info') return [200, { name: 'double', protocol: 1 }];
-    const found = (path === 'pointer' ? this.pointers : this.stored).get(address ?? '');
+    const isHidden = path === 'pointer' && this.faults.hidesPointers;
+    const found = isHidden
+      ? undefined
+      : (path === 'pointer' ? this.pointers : this.stored).get(address ?? '');
     return found ? [200, found] : [404, { code: 'NOT_FOUND', message: 'There is none.' }];
   }
 

@@ -228,10 +228,12 @@ describe('publish --network', () => {
 describe('pointer --network', () => {
   const passphrase = { ANTWAY_KEY_PASSPHRASE: 'correct horse', ANTWAY_PRIVATE_KEY: richKey };
 
+  const key = () => join(folder, 'owner.key');
+
   async function pointer(action: string, ...more: string[]): Promise<CliOutcome> {
     const { token, vault, rpc } = chain;
     const args = [
-      ...['pointer', action, '--key', join(folder, 'owner.key'), '--network', '--json', '--relay', relay.url],
+      ...['pointer', action, '--key', key(), '--network', '--json', '--relay', relay.url],
       ...['--journal', join(folder, 'journal'), '--chain', `31337,${token},${vault}`, '--rpc', rpc],
     ];
     return runCli([...args, ...more], { env: passphrase });
@@ -291,6 +293,29 @@ describe('pointer --network', () => {
       expect(lines(outcome).at(-1)).toMatchObject({ counter: '0', stored: [relay.url] });
     });
     expect([spent, relay.pointers.size]).toEqual([recordPrice, 1]);
+  });
+
+  it('finds the newest state at any relay, so that no counter is signed twice', async () => {
+    const [, , first] = lines(await publish(await newFile(), ['--max-cost', '1']));
+    const [, , second] = lines(await publish(await newFile(), ['--max-cost', '1']));
+    const other = await RelayDouble.start(chain, relay.stored, relay.pointers);
+    try {
+      const pay = ['--relay', other.url, '--max-cost', '1'];
+      expect((await pointer('create', first.address, ...pay)).code).toBe(0);
+      // As on a new device.
+      await rm(`${key()}.states`);
+      relay.faults = { hidesPointers: true };
+      const updated = await pointer('update', second.address, ...pay);
+      expect([updated.stderr, updated.code]).toEqual(['', 0]);
+      expect(lines(updated).at(-1)).toMatchObject({ counter: '1', target: second.address });
+      // A relay without the state gets it again.
+      relay.pointers.clear();
+      const again = await pointer('update', second.address, ...pay);
+      expect(lines(again).at(-1)).toMatchObject({ counter: '1', stored: [relay.url] });
+      expect(relay.pointers.size).toBe(1);
+    } finally {
+      await other.stop();
+    }
   });
 
   it('pays nothing for a state that is too expensive', async () => {

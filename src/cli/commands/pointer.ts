@@ -130,7 +130,8 @@ async function inNetwork(
       const payFor = async (record: RecordToStore) => {
         await settle(await prepareBill([record], parts), { address: record.address });
       };
-      const peers = [paidPointers(new HttpTransport(relays[0]!), payFor, parts)];
+      const readers = relays.map((relay) => new HttpTransport(relay));
+      const peers = [paidPointers(readers, payFor, parts)];
       await work({ ...settings, peers: relays }, peers);
     },
     { pays },
