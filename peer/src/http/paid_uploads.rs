@@ -19,8 +19,8 @@ use crate::source::ChunkBody;
 use axum::Extension;
 use axum::body::Body;
 use axum::extract::{Path, Request, State};
-use axum::http::StatusCode;
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, EXPECT};
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, EXPECT, HOST, ORIGIN};
+use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
 use bytes::{Buf, Bytes};
 use futures_util::stream::{self, StreamExt, TryStreamExt};
@@ -118,8 +118,13 @@ pub async fn quotes(
 ) -> Response {
     let timer = RequestTimer::new(&service, "quotes");
     let expects_100 = request.headers().contains_key(EXPECT);
+    let checked = check_origin(&service, request.headers());
     let mut body = request.into_body();
-    let quoted = match requested_records(&service, &client, &mut body).await {
+    let requested = match checked {
+        Ok(()) => requested_records(&service, &client, &mut body).await,
+        Err(error) => Err(error),
+    };
+    let quoted = match requested {
         Ok(records) => quote_all(&service, &client, records).await,
         Err(error) => {
             if !expects_100 {
@@ -139,6 +144,15 @@ pub async fn quotes(
     let transfer_timeout = service.limits.transfer_timeout(body.length());
     let body = Body::new(ChunkResponseBody::new(body, transfer_timeout, timer));
     (headers, body).into_response()
+}
+
+/// Refuses pages that may not read. Browsers let them send some requests, and only keep the answers from them.
+fn check_origin(service: &Service, headers: &HeaderMap) -> Result<(), HttpError> {
+    let text = |name: HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or(""));
+    match service.origin_may_pay(text(ORIGIN), text(HOST).unwrap_or("")) {
+        true => Ok(()),
+        false => Err(HttpError::Forbidden),
+    }
 }
 
 async fn requested_records(
@@ -258,8 +272,13 @@ async fn put(
     mut timer: RequestTimer,
 ) -> Response {
     let expects_100 = request.headers().contains_key(EXPECT);
+    let checked = check_origin(&service, request.headers());
     let mut body = request.into_body();
-    match store(&service, &client, &address, &mut body, kind).await {
+    let stored = match checked {
+        Ok(()) => store(&service, &client, &address, &mut body, kind).await,
+        Err(error) => Err(error),
+    };
+    match stored {
         Ok(()) => {
             timer.set_outcome("ok");
             (StatusCode::CREATED, [(CACHE_CONTROL, "no-store")]).into_response()

@@ -45,6 +45,11 @@ impl Service {
         self.paid().chain
     }
 
+    /// Whether a page of `origin` may cause work: one that may read, or the peer's own.
+    pub fn origin_may_pay(&self, origin: Option<&str>, host: &str) -> bool {
+        self.origins.may_write_with_token(origin, host)
+    }
+
     /// Waits for a place among the requests that may wait for the network, and for the memory of a chunk. `None` if the
     /// client has to try again. The places leave most of the memory to other requests.
     pub async fn acquire_paid(&self, client: &Client) -> Option<(PaidPermit, ChunkPermit)> {

@@ -535,3 +535,29 @@ async fn pages_that_may_read_may_upload_what_they_paid_for() {
     let methods = response.header("access-control-allow-methods");
     assert_eq!(methods, Some("GET, HEAD"));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_that_may_not_read_cause_no_work() {
+    let flags = [CHAIN, "--allow-origin=https://a.example"];
+    let (peer, network) = start(StubNetwork::default(), &flags).await;
+    let base = peer.peer.http();
+    let body = json!({ "records": [{ "address": address(5), "size": 1 }] }).to_string();
+    let length = body.len().to_string();
+    let quotes_for = async |origin: &str| {
+        let headers = [("Content-Length", &*length), ("Origin", origin)];
+        request(base, "POST", "/network/quotes", &headers, body.as_bytes()).await
+    };
+    // Browsers send such a request without a preflight.
+    let refused = quotes_for("https://b.example").await;
+    assert_eq!(refusal(&refused), (403, "FORBIDDEN".to_owned()));
+    let chunk = chunk(1, 1000);
+    let upload = upload_body(&plan_of(&chunk), chunk.bytes());
+    let headers = [("Origin", "https://b.example")];
+    let refused = request(base, "PUT", &path_of(&chunk), &headers, &upload).await;
+    assert_eq!(refusal(&refused), (403, "FORBIDDEN".to_owned()));
+    assert_eq!(network.asked.load(Ordering::Relaxed), 0);
+    // The second one is the peer's own page.
+    for origin in ["https://a.example", base] {
+        assert_eq!(quotes_for(origin).await.status, 200, "{origin}");
+    }
+}
