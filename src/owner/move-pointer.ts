@@ -11,6 +11,11 @@ import { isTarget, OwnerStates } from './states.ts';
 /** Stores pointers: `HttpTransport` is one. */
 export interface PointerStore {
   readonly url: string;
+  /**
+   * Called with a new record before it is saved and sent, such as to pay for it.
+   * @throws if the record must not be used. Then the state counts as never signed.
+   */
+  prepare?(address: Address, record: Uint8Array<ArrayBuffer>, signal: AbortSignal): Promise<void>;
   /** @throws as `HttpTransport.putPointer`. */
   putPointer(
     address: Address,
@@ -149,6 +154,7 @@ async function ask(peer: PointerPeer, address: Address, signal: AbortSignal): Pr
 }
 
 async function saveAndSend(pointer: Pointer, states: OwnerStates, options: MoveOptions): Promise<Moved> {
+  for (const peer of options.peers) await peer.prepare?.(states.address, pointer.record, options.signal);
   await options.save(states);
   return sendToAll(pointer, states, options);
 }

@@ -44,14 +44,14 @@ export function paidPointers(
       const { hex } = address;
       throw new AntwayError('NOT_FOUND', `No relay has a state of ${hex}.`, { address: hex });
     },
+    async prepare(address, record, signal) {
+      if (!(await areUpToDate(readers, address, record, signal)))
+        await payFor(pointerRecord(address, record));
+    },
     async putPointer(address, record, { signal = parts.signal }) {
-      const states = await Promise.all(readers.map((reader) => stateAt(reader, address, signal)));
-      const isSame = (state: Pointer | undefined) =>
-        state && equalBytes(state.record.subarray(0, headEnd), record.subarray(0, headEnd));
-      if (states.every(isSame)) return 'present';
+      if (await areUpToDate(readers, address, record, signal)) return 'present';
       const wanted = pointerRecord(address, record);
       await parts.journal.setMissing(wanted.stateId);
-      await payFor(wanted);
       try {
         return await storePaid(wanted, record, { ...parts, signal });
       } catch (error) {
@@ -60,6 +60,19 @@ export function paidPointers(
       }
     },
   };
+}
+
+/** Whether the newest state is this one everywhere. */
+async function areUpToDate(
+  readers: readonly Reader[],
+  address: Address,
+  record: Uint8Array,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const states = await Promise.all(readers.map((reader) => stateAt(reader, address, signal)));
+  return states.every(
+    (state) => state && equalBytes(state.record.subarray(0, headEnd), record.subarray(0, headEnd)),
+  );
 }
 
 /** @returns undefined if there is no state that the owner signed. */

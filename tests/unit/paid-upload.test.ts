@@ -318,6 +318,17 @@ describe('pointer --network', () => {
     }
   });
 
+  it('freezes nothing if the price is refused', async () => {
+    const [, , first] = lines(await publish(await newFile(), ['--max-cost', '1']));
+    const [, , second] = lines(await publish(await newFile(), ['--max-cost', '1']));
+    await pointer('create', first.address, '--max-cost', '1');
+    const refused = await pointer('freeze', '--yes', '--max-cost', '0');
+    expect(failure(refused).payment).toBe('OVER_LIMIT');
+    const updated = await pointer('update', second.address, '--max-cost', '1');
+    expect([updated.stderr, updated.code]).toEqual(['', 0]);
+    expect(lines(updated).at(-1)).toMatchObject({ counter: '1', target: second.address, frozen: false });
+  });
+
   it('pays nothing for a state that is too expensive', async () => {
     const [, , content] = lines(await publish(await newFile(), ['--max-cost', '1']));
     const spent = await spentBy(async () => {
