@@ -1,5 +1,5 @@
 import { paymentError } from './errors.ts';
-import { checkOffer, hasPayeeOf, haveSameNodes, type Offer, type RecordToStore } from './quotes.ts';
+import { checkStoredOffer, commonOffer, type Offer, type RecordToStore } from './quotes.ts';
 import type { Quoted, Relay } from './relay.ts';
 import type { StoreParts } from './upload.ts';
 
@@ -37,8 +37,7 @@ export async function prepareBill(
     const name = record.stateId ?? record.address;
     const entry = await journal.record(name);
     if (entry?.transaction === undefined) {
-      if (entry && tried.has(name))
-        due.push(checkOffer({ ...entry.offer, address: record.address, status: 'quoted' }, record));
+      if (entry && tried.has(name)) due.push(checkStoredOffer(entry.offer, record));
       else unpaid.push(record);
     } else if (entry.isStored) stored++;
     else paid++;
@@ -60,20 +59,17 @@ export async function prepareBill(
 }
 
 /**
- * Makes sure that two relays name the same nodes, and agree on what is stored. So none of them can invent the node that is
- * paid, and none can leave a record out.
- * @returns for each record the answer whose payee both relays name.
+ * Makes sure that two relays name the same nodes, and agree on what is stored. So none of them can invent nodes of its
+ * own, and none can leave a record out.
+ * @returns the offers of the nodes that both name.
  */
 function agreed(quoted: readonly Quoted[], others: readonly Quoted[], first: Relay, second: Relay): Quoted[] {
   return quoted.map((answer, i) => {
     const other = others[i]!;
     const isQuoted = answer.status === 'quoted' && other.status === 'quoted';
     if (isQuoted) {
-      const [plan, otherPlan] = [answer.offer.plan, other.offer.plan];
-      if (haveSameNodes(plan, otherPlan)) {
-        if (hasPayeeOf(plan, otherPlan)) return answer;
-        if (hasPayeeOf(otherPlan, plan)) return other;
-      }
+      const offer = commonOffer(answer.offer, other.offer);
+      if (offer) return { status: 'quoted', offer };
     } else if (answer.status === other.status) return answer;
     const message = isQuoted
       ? `${first.url} and ${second.url} name different nodes for a record. One of them may be dishonest. Nothing was paid.`

@@ -83,8 +83,8 @@ export type Plan = v.InferOutput<typeof planSchema>;
 type Quote = v.InferOutput<typeof quoteSchema>;
 
 const quoteCount = 7;
-/** The index of the paid quote, in the order of price and node. */
-const paidIndex = 3;
+/** So many of the seven nodes have to be named by both relays. Nodes also take a plan without the others. */
+const minCommonQuotes = 4;
 const paymentFactor = 3n;
 const basePrice = 3_906_250_000_000_000n;
 const pricePerSquaredRecord = 976_562_500n;
@@ -103,23 +103,25 @@ export function priceOf(committedRecords: number): bigint {
  * Checks all that a relay says about the price of a record: the nodes' keys and signatures, the network's price rule, the
  * quote that is paid, its hash and the amount. It takes some 30 ms.
  * @param value an entry of the relay's answer with the status `quoted`.
+ * @param minQuotes fewer than seven for an offer that was made of those of two relays.
  * @throws AntwayError with `details.payment` `QUOTE`.
  */
-export function checkOffer(value: unknown, record: RecordToStore): Offer {
+export function checkOffer(value: unknown, record: RecordToStore, minQuotes = quoteCount): Offer {
   try {
     const { plan, quoteHash, rewardsAddress, amount } = s.parse(offerSchema, value, 'CORRUPT');
     const { quotes } = plan;
     const isForRecord =
       plan.address === record.address && plan.stateId === record.stateId && plan.size === record.size;
     if (!isForRecord) throw new Error('It is for another record.');
-    if (quotes.length !== quoteCount)
+    if (quotes.length < minQuotes)
       throw new Error(`It has ${quotes.length} quotes instead of ${quoteCount}.`);
-    if (new Set(quotes.map(({ peer }) => peer)).size < quoteCount) throw new Error('A node is in it twice.');
+    if (new Set(quotes.map(({ peer }) => peer)).size < quotes.length)
+      throw new Error('A node is in it twice.');
     if (!quotes.every((quote, i) => i === 0 || isBefore(quotes[i - 1]!, quote)))
       throw new Error('The quotes are not in the order of their prices.');
     const content = hexToBytes(record.stateId ?? record.address);
     for (const quote of quotes) checkQuote(quote, content);
-    const paid = quotes[paidIndex]!;
+    const paid = paidOf(quotes);
     if (quoteHash !== hashOf(paid, content)) throw new Error('Its hash is not that of the middle quote.');
     if (rewardsAddress !== paid.rewardsAddress) throw new Error('It is to be paid to another account.');
     if (BigInt(amount) !== paymentFactor * BigInt(paid.price))
@@ -131,16 +133,30 @@ export function checkOffer(value: unknown, record: RecordToStore): Offer {
   }
 }
 
-/** Whether most nodes of the two plans are the same ones, as the network's nodes around a record are. */
-export function haveSameNodes(a: Plan, b: Plan): boolean {
-  const nodes = new Set(a.quotes.map(({ peer }) => peer));
-  return b.quotes.filter(({ peer }) => nodes.has(peer)).length > quoteCount / 2;
+/** As `checkOffer`, for an offer that this program has stored. */
+export function checkStoredOffer(offer: Offer, record: RecordToStore): Offer {
+  const value = { ...offer, address: record.address, status: 'quoted' };
+  return checkOffer(value, record, minCommonQuotes);
 }
 
-/** Whether a plan has the node that the other plan pays. */
-export function hasPayeeOf(other: Plan, plan: Plan): boolean {
-  const payee = other.quotes[paidIndex]!.peer;
-  return plan.quotes.some(({ peer }) => peer === payee);
+/**
+ * The offer of the nodes that two relays name for a record. So none of the two can invent a node, or move the middle.
+ * @returns undefined unless most nodes are the same ones, as the network's nodes around a record are.
+ */
+export function commonOffer(one: Offer, other: Offer): Offer | undefined {
+  const nodes = new Set(other.plan.quotes.map(({ peer }) => peer));
+  const quotes = one.plan.quotes.filter(({ peer }) => nodes.has(peer));
+  if (quotes.length < minCommonQuotes) return undefined;
+  const plan = { ...one.plan, quotes };
+  const paid = paidOf(quotes);
+  const { rewardsAddress } = paid;
+  const quoteHash = hashOf(paid, hexToBytes(plan.stateId ?? plan.address));
+  return { plan, quoteHash, rewardsAddress, amount: `${paymentFactor * BigInt(paid.price)}` };
+}
+
+/** The quote that is paid. The quotes are in the order of price and node. */
+function paidOf(quotes: readonly Quote[]): Quote {
+  return quotes[Math.floor(quotes.length / 2)]!;
 }
 
 function isBefore(a: Quote, b: Quote): boolean {

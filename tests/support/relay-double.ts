@@ -163,7 +163,7 @@ export class RelayDouble {
   }
 
   async #isPaid(plan: Plan): Promise<boolean> {
-    const paid = plan.quotes[3]!;
+    const paid = plan.quotes[Math.floor(plan.quotes.length / 2)]!;
     const parts = [hexToBytes(plan.stateId ?? plan.address), paid.publicKey, paid.signature] as const;
     const signed = concatBytes(
       signedBytes(paid, parts[0]),

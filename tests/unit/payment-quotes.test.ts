@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { formatAnt, parseAnt } from '../../src/payment/amounts.ts';
 import { parseChain } from '../../src/payment/chain.ts';
 import { paymentProblemOf } from '../../src/payment/errors.ts';
-import { checkOffer, haveSameNodes, priceOf } from '../../src/payment/quotes.ts';
+import { checkOffer, checkStoredOffer, commonOffer, priceOf } from '../../src/payment/quotes.ts';
 import { fromRoot } from '../support/paths.ts';
 import { RelayDouble } from '../support/relay-double.ts';
 
@@ -163,11 +163,20 @@ describe('an offer', () => {
   });
 });
 
-it('two plans have the same nodes if four of seven are the same', () => {
+it('an offer of two relays has the nodes that both name, if they are at least four', () => {
   const wanted = { address: 'ab'.repeat(32), size: 1 };
   const from = (firstNode: number) =>
-    RelayDouble.prototype.offer.call({ faults: { firstNode } } as RelayDouble, wanted).plan;
-  expect([0, 3, 4, 7].map((node) => haveSameNodes(from(0), from(node)))).toEqual([true, true, false, false]);
+    checkOffer(RelayDouble.prototype.offer.call({ faults: { firstNode } } as RelayDouble, wanted), wanted);
+  const count = (node: number) => commonOffer(from(0), from(node))?.plan.quotes.length;
+  expect([0, 1, 2, 3, 4, 7].map(count)).toEqual([7, 6, 5, 4, undefined, undefined]);
+  const own = from(0);
+  expect(commonOffer(own, from(0))).toEqual(own);
+  const common = commonOffer(from(0), from(3))!;
+  expect(checkStoredOffer(common, wanted)).toEqual(common);
+  // One relay alone has to name seven.
+  expect(problem({ ...common, address: wanted.address, status: 'quoted' }, wanted)).toBe(
+    'It has 4 quotes instead of 7.',
+  );
 });
 
 it('amounts are exact', () => {
