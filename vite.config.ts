@@ -31,6 +31,7 @@ const chunks = [
   // All that the first screen needs. Lazy parts share it, too.
   { name: 'shell', tags: ['$initial' as const] },
   { name: 'common', test: /\/(idb-keyval|src\/util|src\/shell\/copy-button)\b/ },
+  { name: 'payment', test: /\/payment(\/|\.ts$)/ },
   // Publications, keys and backups. The worker has a hash of each file, so a few large ones are better.
   {
     name: 'owned',

@@ -1,8 +1,6 @@
 import { prepareBill } from '../payment/bill.ts';
-import type { PaymentChain } from '../payment/chain.ts';
-import type { PaymentJournal } from '../payment/journal.ts';
-import type { Payment } from '../payment/pay.ts';
 import type { RecordToStore } from '../payment/quotes.ts';
+import { receiptOf } from '../payment/receipt.ts';
 import { confirmStored, paidSink } from '../payment/upload.ts';
 import type { Published } from '../publish/publish.ts';
 import type { ChunkSink } from '../publish/upload.ts';
@@ -44,41 +42,12 @@ export function publishToNetwork(
     if (options.estimate) return undefined;
     if (options.receipt !== undefined) {
       const { journal } = parts;
-      await writeReceipt(options.receipt, { chain, surveyed, payment, journal, records: all });
+      const { fees } = payment;
+      const text = await receiptOf(surveyed.address.hex, [...records.keys()], { chain, journal, fees });
+      await writeAtomically(options.receipt, [new TextEncoder().encode(text)]);
     }
-    const published = await encrypt(paidSink(all, parts));
+    const published = await encrypt(paidSink(new Set(records.keys()), parts));
     await confirmStored(all, parts);
     return published;
   });
-}
-
-interface ReceiptContent {
-  chain: PaymentChain;
-  surveyed: Published;
-  payment: Payment;
-  journal: PaymentJournal;
-  records: readonly RecordToStore[];
-}
-
-/** Writes the payments of all records, also those of earlier runs. */
-async function writeReceipt(
-  path: string,
-  { chain, surveyed, payment, journal, records }: ReceiptContent,
-): Promise<void> {
-  const entries = await Promise.all(records.map(({ address }) => journal.record(address)));
-  const paid = entries.flatMap((entry) => {
-    if (entry?.transaction === undefined) return [];
-    const { offer, transaction } = entry;
-    const { plan, quoteHash, rewardsAddress, amount } = offer;
-    return [{ address: plan.address, quoteHash, rewardsAddress, amount, transaction }];
-  });
-  const receipt = {
-    antway: 'receipt',
-    version: 1,
-    address: surveyed.address.hex,
-    chain,
-    fees: `${payment.fees}`,
-    payments: paid,
-  };
-  await writeAtomically(path, [new TextEncoder().encode(`${JSON.stringify(receipt, undefined, 2)}\n`)]);
 }

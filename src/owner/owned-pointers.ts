@@ -2,6 +2,7 @@ import { clear, createStore, del, entries, get, promisifyRequest, type UseStore 
 import { Address } from '../address.ts';
 import type { Pointer } from '../content/pointer.ts';
 import { AntwayError } from '../errors.ts';
+import { durableStore } from '../util/durable-store.ts';
 import { createKeyFile, parseKeyFile } from './key-file.ts';
 import { OwnerKeyStore } from './key-store.ts';
 import {
@@ -50,7 +51,8 @@ export class OwnedPointers {
   /** @param name of the databases. */
   constructor(name = 'antway-owner') {
     this.#keys = new OwnerKeyStore(name);
-    this.#store = durable(createStore(`${name}-states`, 'states'));
+    // A state must be on the disk before a peer gets it: after a crash, another one would be signed with its counter.
+    this.#store = durableStore(createStore(`${name}-states`, 'states'));
   }
 
   /**
@@ -204,12 +206,4 @@ export async function seedOfKeyFile(text: string, passphrase: string): Promise<U
 function read(address: Address, entry: Entry | undefined): OwnedPointer {
   if (!entry) return { address, label: '', states: OwnerStates.empty(address) };
   return { address, label: entry.label, states: OwnerStates.fromJson(entry.states, address) };
-}
-
-/** A state must be on the disk before a peer gets it: after a crash, another one would be signed with its counter. */
-function durable(store: UseStore): UseStore {
-  return (mode, callback) =>
-    store('readonly', ({ name, transaction: { db } }) =>
-      callback(db.transaction(name, mode, { durability: 'strict' }).objectStore(name)),
-    );
 }

@@ -53,7 +53,7 @@ export const unknownTransaction = `0x${'0'.repeat(64)}`;
 
 const recordPrefix = 'record-';
 const transactionPrefix = 'transaction-';
-const uploadPrefix = 'upload-';
+export const uploadPrefix = 'upload-';
 
 /**
  * Keeps prices, payments and stored records, so that no interruption costs anything. Each entry is written before the step that

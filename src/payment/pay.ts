@@ -38,7 +38,7 @@ type Outcome = { state: 'executed' } | { state: 'void' | 'open'; block?: string 
 
 /**
  * Brings interrupted payments to their end: each signed transaction is sent again if the chain does not have it.
- * Run it before anything else. What a wallet may still send stays pending.
+ * Run it before anything else. A transaction that a wallet may still send stays pending.
  * @param mayPay whether to send. Otherwise such a transaction stays in the journal.
  * @throws AntwayError as `Vault`.
  */

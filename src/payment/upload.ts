@@ -14,14 +14,13 @@ export interface StoreParts {
 
 /**
  * A sink that brings records to the network that were paid for.
- * @param records of the bill.
+ * @param billed the addresses of all records of the bill.
  * @throws AntwayError as `storePaid`; `CHANGED` for a record that is not on the bill.
  */
 export function paidSink(
-  records: readonly RecordToStore[],
+  billed: ReadonlySet<string>,
   { relays, journal }: Omit<StoreParts, 'signal'>,
 ): ChunkSink {
-  const billed = new Set(records.map(({ address }) => address));
   return {
     async store({ address, bytes }, signal) {
       if (!billed.has(address.hex)) {

@@ -16,8 +16,8 @@ const arbitrum = {
 const unknownChain = 4902;
 
 /**
- * An account of a wallet (EIP-1193). The wallet has the key, shows each transaction to the user and sends it. Nobody can
- * send it again, so `pay` bounds what a forgotten transaction can do.
+ * An account of a wallet (EIP-1193). The wallet has the key, shows each transaction to the user and sends it. No
+ * program can send it again, so `pay` bounds what a forgotten transaction can do.
  */
 export class WalletAccount implements Account {
   readonly asksUser = true;

@@ -14,11 +14,13 @@ interface Props {
   onDeleted: () => void;
 }
 
-/** Deletes the keys of lasting addresses. @returns why they could not be deleted. All else is deleted even then. */
-async function deleteKeys(): Promise<GatewayApiError | null> {
+/** Deletes the keys of lasting addresses and the payments. @returns why that failed. All else is deleted even then. */
+async function deleteOwned(): Promise<GatewayApiError | null> {
   try {
     const { ownedPointers } = await import('./pointers/owned.ts');
     await ownedPointers.clear();
+    const { deleteJournals } = await import('./payment/journal-database.ts');
+    await deleteJournals();
     return null;
   } catch (error) {
     return asGatewayApiError(error);
@@ -43,7 +45,7 @@ export function DeleteEverything({ id, label, question, isSmall = false, onDelet
   async function deleteAll() {
     setStep('working');
     try {
-      const problem = await deleteKeys();
+      const problem = await deleteOwned();
       const uncleared = await ownOrigins.clearAll();
       await gateway.reset();
       forgetPreferences();

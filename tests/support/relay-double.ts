@@ -15,6 +15,12 @@ const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
 
 /** The keys of ten nodes. Their quotes are as good as those of the network. */
 const nodes = Array.from({ length: 14 }, (_, i) => ml_dsa65.keygen(new Uint8Array(32).fill(i + 1)));
+/** Pages of every origin may ask. */
+const cors = {
+  'access-control-allow-origin': '*',
+  'access-control-allow-methods': 'GET, HEAD, POST, PUT',
+  'access-control-allow-headers': '*',
+};
 const pointerBytes = 5303;
 const rewardsAddress = `0x${'07'.repeat(20)}`;
 
@@ -63,7 +69,7 @@ export class RelayDouble {
     const server = createServer((request, response) => {
       relay.#answer(request).then(
         ([status, body]) => {
-          response.writeHead(status, { 'content-type': 'application/json' });
+          response.writeHead(status, { 'content-type': 'application/json', ...cors });
           response.end(body instanceof Uint8Array ? body : JSON.stringify(body));
         },
         (error) => {
@@ -120,6 +126,7 @@ export class RelayDouble {
 
   async #answer(request: IncomingMessage): Promise<[number, unknown?]> {
     const body = await buffer(request);
+    if (request.method === 'OPTIONS') return [200, {}];
     const { info, offer = (honest: Offer) => honest } = this.faults;
     if (request.url === '/network/info') {
       const { token, vault } = this.chain;

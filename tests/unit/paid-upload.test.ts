@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Address } from '../../src/address.ts';
-import { PaymentJournal } from '../../src/payment/journal.ts';
 import { priceOf } from '../../src/payment/quotes.ts';
 import { paidSink } from '../../src/payment/upload.ts';
 import { type CliOutcome, runCli } from '../support/cli-process.ts';
+import { memoryJournal } from '../support/memory-journal.ts';
 import { fromRoot } from '../support/paths.ts';
 import { RelayDouble } from '../support/relay-double.ts';
 import { richKey, TestChain } from '../support/test-chain.ts';
@@ -423,13 +423,7 @@ describe('nothing is paid', () => {
 
   it('for files that changed after the price', async () => {
     const address = Address.fromHex('ab'.repeat(32));
-    const journal = new PaymentJournal({
-      get: async () => undefined,
-      put: async () => undefined,
-      delete: async () => undefined,
-      keys: async () => [],
-    });
-    const sink = paidSink([{ address: 'cd'.repeat(32), size: 1 }], { relays: [], journal });
+    const sink = paidSink(new Set(['cd'.repeat(32)]), { relays: [], journal: memoryJournal() });
     const storing = sink.store({ address, bytes: new Uint8Array(1) }, new AbortController().signal);
     await expect(storing).rejects.toMatchObject({ code: 'REFUSED', details: { payment: 'CHANGED' } });
   });

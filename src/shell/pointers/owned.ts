@@ -2,7 +2,6 @@ import { AntwayError } from '../../errors.ts';
 import { OwnedPointers, type Peers } from '../../owner/owned-pointers.ts';
 import { PeerUrl } from '../../peer-url.ts';
 import { PeerTransports } from '../../peers/transports/peer-transports.ts';
-import { gateway } from '../gateway-api.ts';
 
 export const ownedPointers = new OwnedPointers();
 
@@ -22,15 +21,4 @@ export function peersAt({
     }),
     token: token || undefined,
   };
-}
-
-/** Any address: the worker answers for each in the same way. */
-const anyAddress = '0'.repeat(64);
-
-/**
- * Whether sites run on this origin. The scripts of a site that the user trusts could then use the device key, and try
- * passphrases.
- */
-export async function sitesShareOrigin(): Promise<boolean> {
-  return (await gateway.siteGrant(anyAddress)).opensAt === null;
 }

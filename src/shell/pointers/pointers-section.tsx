@@ -7,11 +7,12 @@ import type { GatewayConfig } from '../gateway-api.ts';
 import { ProblemText } from '../problem-text.tsx';
 import { usePublishState } from '../publish/publish-session.ts';
 import { Section } from '../section.tsx';
+import { sitesShareOrigin } from '../sites-share-origin.ts';
 import { pointerTexts } from '../texts/pointers.ts';
 import { useResource } from '../use-resource.ts';
 import { BringPointer } from './bring-pointer.tsx';
 import { CreatePointer } from './create-pointer.tsx';
-import { ownedPointers, sitesShareOrigin } from './owned.ts';
+import { ownedPointers } from './owned.ts';
 import { PointerRow } from './pointer-row.tsx';
 
 const list = () => ownedPointers.list();

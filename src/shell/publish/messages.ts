@@ -1,4 +1,6 @@
+import type { Bill } from '../../payment/bill.ts';
 import type { PublishProgress } from '../../publish/publish.ts';
+import type { NetworkChoice } from '../payment/network-choice.ts';
 
 /** A file to publish, and its path in the archive. Its bytes are read only when needed. */
 export interface PickedFile {
@@ -24,7 +26,11 @@ export type PublishRequest =
       peers: readonly string[];
       token: string;
       isPrivate: boolean;
+      /** Null, or where to bring what is paid for: the addresses of `records`. */
+      network: (NetworkChoice & { records: readonly string[] }) | null;
     } & PublishInput)
+  /** Encrypt without storing, and ask for the price. */
+  | ({ task: 'price'; isPrivate: boolean; network: NetworkChoice } & PublishInput)
   /** Create the tar only, without encryption. */
   | ({ task: 'tar' } & PublishInput)
   /** Create a tar of the encrypted chunks, each named by its address. */
@@ -43,6 +49,8 @@ export interface EncryptedContent {
 export type PublishAnswer =
   | { type: 'measured'; bytes: number; chunks: number }
   | { type: 'progress'; progress: PublishProgress }
+  /** Records whose price is known, of all. */
+  | { type: 'asked'; asked: number; all: number }
   | ({
       type: 'published';
       presentChunks: number;
@@ -50,6 +58,8 @@ export type PublishAnswer =
       /** The addresses of all chunks, 64 hex digits each, one after the other. The data map's record is the last. */
       uploaded: string;
     } & EncryptedContent)
+  /** `address` is the content's, and `records` are the names of its records in the journal. */
+  | { type: 'priced'; address: string; records: string[]; bill: Bill }
   /** `encrypted` is null for a tar, because a tar is not encrypted. */
   | { type: 'saved'; content: Blob; encrypted: EncryptedContent | null }
   | { type: 'cancelled' }

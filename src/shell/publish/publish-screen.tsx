@@ -12,10 +12,18 @@ import { Section } from '../section.tsx';
 import { texts } from '../texts/texts.ts';
 import { useDrop } from '../use-drop.ts';
 import { type Picked, pickedFromDrop, pickedFromHandle, pickedFromList } from './pick.ts';
-import { type Measure, type PublishState, publishSession, usePublishState } from './publish-session.ts';
+import {
+  isSave,
+  type Measure,
+  type PublishState,
+  publishSession,
+  usePublishState,
+} from './publish-session.ts';
 import { PublishTargets } from './publish-targets.tsx';
 import { PublishResult } from './result.tsx';
 
+const PriceSection = lazyComponent(() => import('../payment/price-section.tsx'));
+const UnfinishedUploads = lazyComponent(() => import('../payment/unfinished.tsx'));
 const PointersSection = lazyComponent(() => import('../pointers/pointers-section.tsx'));
 
 export function PublishScreen({ config }: { config: GatewayConfig | null }) {
@@ -27,7 +35,7 @@ export function PublishScreen({ config }: { config: GatewayConfig | null }) {
   };
   const restart = () => ifSure(() => publishSession.restart(publishSession.replaces));
   const isOver = useDrop(['Files'], (data) => {
-    if (state.step === 'working') return;
+    if (publishSession.isWorking) return;
     const picking = pickedFromDrop(data);
     // `choose` reports the error. It may never be called, and then the rejection must not be unhandled.
     picking.catch(() => {});
@@ -39,7 +47,7 @@ export function PublishScreen({ config }: { config: GatewayConfig | null }) {
     <>
       <ScreenHeading title={texts.publish.title} intro={texts.publish.intro} />
       <div class="stack">
-        {wanted && state.step !== 'working' && (
+        {wanted && !publishSession.isWorking && (
           <LosingLink
             onCancel={() => {
               setWanted(null);
@@ -52,13 +60,24 @@ export function PublishScreen({ config }: { config: GatewayConfig | null }) {
           />
         )}
         {state.step !== 'done' && publishSession.replaces && (
-          <Updating publication={publishSession.replaces} isFixed={state.step === 'working'} />
+          <Updating publication={publishSession.replaces} isFixed={publishSession.isWorking} />
         )}
-        {(state.step === 'choose' || state.step === 'reading') && <Choice state={state} />}
+        {(state.step === 'choose' || state.step === 'reading') && (
+          <>
+            <UnfinishedUploads />
+            <Choice state={state} />
+          </>
+        )}
         {(state.step === 'ready' || state.step === 'stopped') && (
           <>
             <Chosen picked={state.picked} measure={state.measure} onChange={restart} />
             <PublishTargets state={state} config={config} />
+          </>
+        )}
+        {state.step === 'priced' && (
+          <>
+            <Chosen picked={state.picked} measure={state.measure} onChange={restart} />
+            <PriceSection state={state} />
           </>
         )}
         {state.step === 'working' && <Work state={state} />}
@@ -66,7 +85,7 @@ export function PublishScreen({ config }: { config: GatewayConfig | null }) {
         <PublishedSection config={config} />
         <PointersSection config={config} />
       </div>
-      {isOver && state.step !== 'working' && (
+      {isOver && !publishSession.isWorking && (
         <div class="drop-state" aria-hidden="true">
           <span>{texts.publish.dropNow}</span>
         </div>
@@ -117,6 +136,7 @@ const headings: Record<PublishState['step'], string> = {
   choose: 'pick-heading',
   reading: 'pick-heading',
   ready: 'pick-heading',
+  priced: 'price-heading',
   working: 'work-heading',
   stopped: 'targets-heading',
   done: 'published-heading',
@@ -124,7 +144,7 @@ const headings: Record<PublishState['step'], string> = {
 
 function headingOf(state: PublishState): string {
   const isSaving =
-    (state.step === 'ready' && state.saved) || (state.step === 'stopped' && state.task !== 'publish');
+    (state.step === 'ready' && state.saved) || (state.step === 'stopped' && isSave(state.task));
   return isSaving ? 'save-heading' : headings[state.step];
 }
 
@@ -240,7 +260,11 @@ function Chosen({ picked, measure, onChange }: ChosenProps) {
   );
 }
 
-function Work({ state: { task, progress, picked } }: { state: Extract<PublishState, { step: 'working' }> }) {
+function Work({
+  state: { task, progress, asked, picked },
+}: {
+  state: Extract<PublishState, { step: 'working' }>;
+}) {
   const t = texts.publish;
   // Hashing is the first of two passes over the bytes, and the faster one.
   const done = progress ? progress.hashedBytes * 0.2 + progress.encryptedBytes * 0.8 : 0;
@@ -248,11 +272,12 @@ function Work({ state: { task, progress, picked } }: { state: Extract<PublishSta
   const isHashing = !progress || progress.encryptedBytes === 0;
   const isFinishing = progress !== null && progress.encryptedBytes === progress.size;
   const phase = isHashing ? t.phases.hashing : isFinishing ? t.phases.finishing : t.phases.encrypting;
+  const pricing = asked ? t.pricing(formatCount(asked.asked), formatCount(asked.all)) : t.phases.hashing;
   const bytes = isHashing ? (progress?.hashedBytes ?? 0) : progress.encryptedBytes;
   return (
     <Section id="work" title={picked.name || t.pickTitle}>
       <p class="work-line">
-        <span role="status">{task === 'tar' ? t.saving : phase}</span>
+        <span role="status">{task === 'tar' ? t.saving : task === 'price' ? pricing : phase}</span>
         <span class="label">{t.progress(formatBytes(bytes), formatBytes(size))}</span>
       </p>
       <progress aria-label={t.title} value={done} max={Math.max(size, 1)} />

@@ -1,29 +1,55 @@
 import type { Publication } from '../../gateway/state/publications.ts';
+import type { Payment } from '../../payment/pay.ts';
 import type { PublishProgress } from '../../publish/publish.ts';
 import { asGatewayApiError, GatewayApiError, gateway } from '../gateway-api.ts';
 import { Observable, useObserved } from '../observable.ts';
+import type { NetworkChoice } from '../payment/network-choice.ts';
 import { saveAs } from '../save-as.ts';
 import { texts } from '../texts/texts.ts';
 import type { EncryptedContent, PublishAnswer, PublishInput, PublishRequest } from './messages.ts';
 import type { PublicationInput } from './note-publication.ts';
 import type { Picked } from './pick.ts';
 
-interface PublishOptions {
+export interface PublishOptions {
   peers: readonly string[];
   token: string;
   isPrivate: boolean;
+  /** Null to store at peers only. */
+  network: NetworkChoice | null;
 }
 
+type PaidOptions = PublishOptions & { network: NetworkChoice };
 type Result = Extract<PublishAnswer, { type: 'published' }>;
+type Price = Omit<Extract<PublishAnswer, { type: 'priced' }>, 'type'>;
+
+/** How many of the records have a price already. */
+type Asked = Omit<Extract<PublishAnswer, { type: 'asked' }>, 'type'>;
+type Report = Extract<PublishAnswer, { type: 'progress' | 'asked' }>;
+
+/** The cost of an upload to the network, as far as this run paid for it. */
+export interface NetworkResult {
+  chain: NetworkChoice['chain'];
+  /** In atto. */
+  amount: bigint;
+  /** In wei. */
+  fees: bigint;
+  /** The names of its records in the journal. */
+  records: readonly string[];
+}
 /** Chunks that were written to a file. `isStored` as in the state `done`. */
 export type Saved = EncryptedContent & { isStored: boolean };
-type Task = 'publish' | 'tar' | 'chunks';
+type Task = 'price' | 'publish' | 'tar' | 'chunks';
+
+/** Whether a task writes a file of the user. */
+export const isSave = (task: Task) => task === 'tar' || task === 'chunks';
 
 export type PublishState =
   | { step: 'choose'; error: GatewayApiError | null }
   | { step: 'reading' }
   | ({ step: 'ready'; error: GatewayApiError | null } & Chosen)
-  | ({ step: 'working'; task: Task; progress: PublishProgress | null } & Chosen)
+  | ({ step: 'working'; task: Task; progress: PublishProgress | null; asked: Asked | null } & Chosen)
+  /** The user has to pay before the upload. */
+  | ({ step: 'priced'; price: Price; options: PaidOptions; isPaying: boolean } & Chosen)
   | ({ step: 'stopped'; task: Task; error: GatewayApiError | null } & Chosen)
   /** `isStored` says whether this browser stores the manifest of private content in its library. */
   | {
@@ -36,6 +62,8 @@ export type PublishState =
       unlisted: GatewayApiError | null;
       /** Whether an update of a publication had nothing to change. */
       isUnchanged: boolean;
+      /** Null if it is stored at peers only. */
+      network: NetworkResult | null;
     };
 
 interface Chosen {
@@ -74,9 +102,10 @@ class PublishSession extends Observable<PublishState> {
     this.set({ ...this.state });
   }
 
-  /** Whether a task is running. It would end if the user left this page. */
+  /** Whether a task or a payment is running. It would end if the user left this page. */
   get isWorking(): boolean {
-    return this.state.step === 'working';
+    const { state } = this;
+    return state.step === 'working' || (state.step === 'priced' && state.isPaying);
   }
 
   /** Whether leaving this page would lose a running task, or the only link to private content. */
@@ -118,20 +147,54 @@ class PublishSession extends Observable<PublishState> {
     else if (answer.type === 'failed') this.set({ ...this.state, error: asError(answer) });
   }
 
-  /** Uploads the chosen files to peers. Skips chunks that a peer already has. */
-  publish(options: PublishOptions): Promise<void> {
+  /**
+   * Uploads the chosen files to peers, to the network, or to both. Skips chunks that are stored there. For the network, the
+   * user sees the price first, unless nothing is left to pay.
+   */
+  async publish(options: PublishOptions): Promise<void> {
     // Loaded while the host answers, so that no finished publication is left out of the list.
     import('./note-publication.ts').catch(() => undefined);
-    return this.#run('publish', (picked) => ({ task: 'publish', ...inputOf(picked), ...options }));
+    const { network, isPrivate } = options;
+    if (!network) return this.#upload(options, null);
+    const priced = await this.#run('price', (picked) => ({
+      task: 'price',
+      ...inputOf(picked),
+      network,
+      isPrivate,
+    }));
+    if (priced?.answer.type !== 'priced') return;
+    const { answer: price, chosen } = priced;
+    this.set({ step: 'priced', ...chosen, price, options: { ...options, network }, isPaying: false });
+    if (price.bill.due.length === 0) await this.upload({ amount: 0n, fees: 0n });
   }
 
-  saveTar(): Promise<void> {
-    return this.#run('tar', (picked) => ({ task: 'tar', ...inputOf(picked) }));
+  /** Brings to the network what is paid for. @param paid by this run. */
+  async upload({ amount, fees }: Pick<Payment, 'amount' | 'fees'>): Promise<void> {
+    if (this.state.step !== 'priced') return;
+    const { options, price } = this.state;
+    const { chain } = options.network;
+    await this.#upload(options, { chain, amount, fees, records: price.records });
+  }
+
+  /** @param isPaying whether a wallet is asked, so that leaving the page would interrupt it. */
+  setPaying(isPaying: boolean): void {
+    if (this.state.step === 'priced') this.set({ ...this.state, isPaying });
+  }
+
+  /** Lets the user choose other peers, or none of the network. */
+  backToChoice(): void {
+    if (this.state.step !== 'priced') return;
+    const { picked, measure, saved } = this.state;
+    this.set({ step: 'ready', picked, measure, saved, error: null });
+  }
+
+  async saveTar(): Promise<void> {
+    await this.#run('tar', (picked) => ({ task: 'tar', ...inputOf(picked) }));
   }
 
   /** Writes the encrypted chunks to a file of the user. For private content, the data map's record is left out. */
-  saveChunks(isPrivate: boolean): Promise<void> {
-    return this.#run('chunks', (picked) => ({ task: 'chunks', ...inputOf(picked), isPrivate }));
+  async saveChunks(isPrivate: boolean): Promise<void> {
+    await this.#run('chunks', (picked) => ({ task: 'chunks', ...inputOf(picked), isPrivate }));
   }
 
   /** Cancels the running task. Uploaded chunks stay at the peers. */
@@ -146,26 +209,47 @@ class PublishSession extends Observable<PublishState> {
     this.set({ step: 'choose', error: null });
   }
 
-  async #run(task: Task, request: (picked: Picked) => PublishRequest): Promise<void> {
-    if (this.state.step !== 'ready' && this.state.step !== 'stopped') return;
-    const { picked, measure, saved } = this.state;
+  async #upload(options: PublishOptions, network: NetworkResult | null): Promise<void> {
+    const published = await this.#run('publish', (picked) => ({
+      task: 'publish',
+      ...inputOf(picked),
+      ...options,
+      network: options.network && { ...options.network, records: network!.records },
+    }));
+    if (published?.answer.type !== 'published') return;
+    const { answer: result, chosen } = published;
+    const { picked } = chosen;
+    const { isPrivate } = options;
+    const id = await keep(result.manifest);
+    // A peer that brings records to the network reads them from there, too.
+    const peers = [...new Set([...options.peers, ...(options.network?.relays ?? [])])];
+    const listed = { picked, peers, isPrivate, result, id, replaces: this.#replaces };
+    const { unlisted, isUnchanged } = await listPublication(listed);
+    this.#replaces = null;
+    const isStored = id !== null;
+    this.set({ step: 'done', picked, isPrivate, result, isStored, unlisted, isUnchanged, network });
+  }
+
+  /** @returns undefined if the session is not at a step that starts a task. Other ends of the task are in the state. */
+  async #run(
+    task: Task,
+    request: (picked: Picked) => PublishRequest,
+  ): Promise<{ answer: PublishAnswer; chosen: Chosen } | undefined> {
+    const { state } = this;
+    if (state.step !== 'ready' && state.step !== 'stopped' && state.step !== 'priced') return undefined;
+    const { picked, measure, saved } = state;
     const chosen = { picked, measure, saved };
     const asked = request(picked);
-    this.set({ step: 'working', ...chosen, task, progress: null });
-    const answer = await this.#ask(asked, (progress) => {
-      if (this.state.step === 'working') this.set({ ...this.state, progress });
+    this.set({ step: 'working', ...chosen, task, progress: null, asked: null });
+    const answer = await this.#ask(asked, (report) => {
+      if (this.state.step !== 'working') return;
+      if (report.type === 'progress') this.set({ ...this.state, progress: report.progress });
+      else this.set({ ...this.state, asked: report });
     });
     switch (answer.type) {
-      case 'published': {
-        const id = await keep(answer.manifest);
-        const { peers, isPrivate } = asked as Extract<PublishRequest, { task: 'publish' }>;
-        const listed = { picked, peers, isPrivate, result: answer, id, replaces: this.#replaces };
-        const { unlisted, isUnchanged } = await listPublication(listed);
-        this.#replaces = null;
-        const isStored = id !== null;
-        this.set({ step: 'done', picked, isPrivate, result: answer, isStored, unlisted, isUnchanged });
+      case 'published':
+      case 'priced':
         break;
-      }
       case 'saved': {
         const { content, encrypted } = answer;
         const name = picked.name || 'antway';
@@ -183,16 +267,17 @@ class PublishSession extends Observable<PublishState> {
       default:
         this.set({ step: 'stopped', ...chosen, task, error: null });
     }
+    return { answer, chosen };
   }
 
   /** Runs one task in its own worker, which ends with the task. */
-  #ask(request: PublishRequest, onProgress?: (progress: PublishProgress) => void): Promise<PublishAnswer> {
+  #ask(request: PublishRequest, onReport?: (report: Report) => void): Promise<PublishAnswer> {
     this.#worker?.terminate();
     const worker = new Worker(new URL('./publish-worker.ts', import.meta.url), { type: 'module' });
     this.#worker = worker;
     return new Promise<PublishAnswer>((resolve) => {
       worker.onmessage = ({ data }: MessageEvent<PublishAnswer>) => {
-        if (data.type === 'progress') onProgress?.(data.progress);
+        if (data.type === 'progress' || data.type === 'asked') onReport?.(data);
         else resolve(data);
       };
       worker.onerror = ({ message }) =>

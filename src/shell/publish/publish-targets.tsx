@@ -1,44 +1,69 @@
 import { useEffect, useState } from 'preact/hooks';
 import { Button } from '../button.tsx';
 import type { GatewayConfig } from '../gateway-api.ts';
+import { lazyComponent } from '../lazy-component.tsx';
+import type { NetworkChoice, NetworkProblem } from '../payment/network-choice.ts';
 import { ProblemText } from '../problem-text.tsx';
 import { Section } from '../section.tsx';
+import { sitesShareOrigin } from '../sites-share-origin.ts';
 import { texts } from '../texts/texts.ts';
+import { useResource } from '../use-resource.ts';
 import { PeerFields, type PeerProblem, usePeerChoice } from './peer-fields.tsx';
-import { type PublishState, publishSession } from './publish-session.ts';
+import { isSave, type PublishState, publishSession } from './publish-session.ts';
 import { SaveSection } from './save-section.tsx';
 
-/** The choice stays while the user visits other screens. */
-let lastIsPrivate = false;
+/** The choices stay while the user visits other screens. */
+const last = { isPrivate: false, atPeers: true, inNetwork: false };
+
+const NetworkFields = lazyComponent(() => import('../payment/network-fields.tsx'));
+const SharedOrigin = lazyComponent(() => import('../payment/shared-origin.tsx'));
+const NetworkProblemText = lazyComponent(() => import('../payment/network-problem.tsx'));
 
 interface Props {
   state: Extract<PublishState, { step: 'ready' | 'stopped' }>;
   config: GatewayConfig | null;
 }
 
+type Problem = PeerProblem | NetworkProblem | 'nowhere';
+
 export function PublishTargets({ state, config }: Props) {
   const choice = usePeerChoice(config);
+  const shared = useResource(sitesShareOrigin, config !== null);
   // A newer version of private content is private too, unless the user changes it.
-  const [isPrivate, setPrivate] = useState(() => {
-    lastIsPrivate = publishSession.replaces?.isPrivate ?? lastIsPrivate;
-    return lastIsPrivate;
+  const [form, setForm] = useState(() => {
+    last.isPrivate = publishSession.replaces?.isPrivate ?? last.isPrivate;
+    return { ...last };
   });
-  const [problem, setProblem] = useState<PeerProblem | null>(null);
+  const [network, setNetwork] = useState<NetworkChoice | NetworkProblem>('no-relay');
+  const [problem, setProblem] = useState<Problem | null>(null);
   const t = texts.publish;
-  useEffect(() => setProblem(null), [choice.form]);
+  useEffect(() => setProblem(null), [choice.form, form, network]);
+  const change = (part: Partial<typeof last>) => setForm({ ...Object.assign(last, part) });
+  const { isPrivate, atPeers } = form;
+  const inNetwork = form.inNetwork && shared.value === false;
 
   function publish() {
-    const chosen = choice.chosen();
-    if (typeof chosen !== 'string') {
-      publishSession.publish({ ...chosen, isPrivate });
-      return;
+    const peers = atPeers ? choice.chosen() : { peers: [], token: '' };
+    const wrong =
+      !atPeers && !inNetwork
+        ? 'nowhere'
+        : typeof peers === 'string'
+          ? peers
+          : inNetwork && typeof network === 'string'
+            ? network
+            : null;
+    setProblem(wrong);
+    if (wrong !== null) document.getElementById(fieldOf[wrong])?.focus();
+    else if (typeof peers !== 'string') {
+      const paid = inNetwork && typeof network !== 'string' ? network : null;
+      publishSession.publish({ ...peers, isPrivate, network: paid });
     }
-    setProblem(chosen);
-    if (chosen === 'peer') document.getElementById('other-peer')?.focus();
   }
 
-  const isStopped = state.step === 'stopped' && state.task === 'publish';
-  const error = state.step === 'stopped' && state.task !== 'publish' ? null : state.error;
+  const isStopped = state.step === 'stopped' && !isSave(state.task);
+  const error = state.step === 'stopped' && isSave(state.task) ? null : state.error;
+  const networkProblem = isOneOf(networkProblems, problem) ? problem : null;
+  const peerProblem = isOneOf(peerProblems, problem) ? problem : null;
   return (
     <>
       <Section id="targets" title={t.whereTitle}>
@@ -49,7 +74,25 @@ export function PublishTargets({ state, config }: Props) {
             publish();
           }}
         >
-          <PeerFields choice={choice} problem={problem} />
+          <fieldset class="choice">
+            <legend class="visually-hidden">{t.whereTitle}</legend>
+            <Check
+              id="at-peers"
+              label={t.atPeers}
+              isChecked={atPeers}
+              onChange={(checked) => change({ atPeers: checked })}
+            />
+            <Check
+              id="in-network"
+              label={t.inNetwork}
+              note={t.inNetworkNote}
+              isChecked={form.inNetwork}
+              onChange={(checked) => change({ inNetwork: checked })}
+            />
+          </fieldset>
+          {form.inNetwork && shared.value && <SharedOrigin />}
+          {atPeers && <PeerFields choice={choice} problem={peerProblem} />}
+          {inNetwork && <NetworkFields config={config} problem={networkProblem} onChange={setNetwork} />}
           <fieldset class="choice">
             <legend>{t.whoTitle}</legend>
             {[false, true].map((value) => (
@@ -58,10 +101,7 @@ export function PublishTargets({ state, config }: Props) {
                   type="radio"
                   name="who"
                   checked={isPrivate === value}
-                  onChange={() => {
-                    lastIsPrivate = value;
-                    setPrivate(value);
-                  }}
+                  onChange={() => change({ isPrivate: value })}
                 />
                 <span>
                   <strong>{value ? t.private : t.public}</strong>
@@ -71,7 +111,11 @@ export function PublishTargets({ state, config }: Props) {
             ))}
           </fieldset>
           <div role="alert">
-            {problem && <p class="note note-problem">{problem === 'peer' ? t.badPeer : t.noPeerChosen}</p>}
+            {peerProblem && (
+              <p class="note note-problem">{peerProblem === 'peer' ? t.badPeer : t.noPeerChosen}</p>
+            )}
+            {networkProblem && <NetworkProblemText problem={networkProblem} />}
+            {problem === 'nowhere' && <p class="note note-problem">{t.nowhere}</p>}
             {error && (
               <p class="note note-problem">
                 {isStopped && `${t.failed} `}
@@ -81,11 +125,52 @@ export function PublishTargets({ state, config }: Props) {
             {isStopped && !error && <p class="note">{t.cancelled}</p>}
           </div>
           <p class="actions">
-            <Button type="submit">{isStopped ? t.resume : t.start}</Button>
+            <Button type="submit">{inNetwork ? t.seePrice : isStopped ? t.resume : t.start}</Button>
           </p>
         </form>
       </Section>
       <SaveSection state={state} isPrivate={isPrivate} />
     </>
+  );
+}
+
+const peerProblems = ['peer', 'none'] as const;
+const networkProblems = ['relay', 'no-relay', 'chain'] as const;
+
+const fieldOf: Record<Problem, string> = {
+  peer: 'other-peer',
+  none: 'other-peer',
+  relay: 'other-relay',
+  'no-relay': 'other-relay',
+  chain: 'test-chain',
+  nowhere: 'at-peers',
+};
+
+function isOneOf<T extends string>(all: readonly T[], value: string | null): value is T {
+  return (all as readonly (string | null)[]).includes(value);
+}
+
+interface CheckProps {
+  id: string;
+  label: string;
+  note?: string;
+  isChecked: boolean;
+  onChange: (isChecked: boolean) => void;
+}
+
+function Check({ id, label, note, isChecked, onChange }: CheckProps) {
+  return (
+    <label class="check">
+      <input
+        id={id}
+        type="checkbox"
+        checked={isChecked}
+        onChange={({ currentTarget }) => onChange(currentTarget.checked)}
+      />
+      <span>
+        <strong>{label}</strong>
+        {note && <span class="note check-note">{note}</span>}
+      </span>
+    </label>
   );
 }

@@ -2,6 +2,8 @@
 
 import { createTarchive, encodeMember, tarEnd } from '../../archive/create-tar.ts';
 import { asAntwayError, isAbort } from '../../errors.ts';
+import { paymentProblemOf } from '../../payment/errors.ts';
+import type { RecordToStore } from '../../payment/quotes.ts';
 import { PeerUrl } from '../../peer-url.ts';
 import { uploadTargetAt } from '../../peers/upload-target.ts';
 import { privateManifest } from '../../publish/private-manifest.ts';
@@ -10,6 +12,7 @@ import { type ChunkSink, uploadTo } from '../../publish/upload.ts';
 import { withEncrypter } from '../../self-encryption/encrypter.ts';
 import { chunkCount, type EncryptedChunk } from '../../self-encryption/file.ts';
 import { type RandomAccess, streamOf } from '../../util/random-access.ts';
+import { askForPrice, paidUpload } from '../payment/network-upload.ts';
 import { encryptWorkers } from './encrypt-workers.ts';
 import type { EncryptedContent, PublishAnswer, PublishInput, PublishRequest } from './messages.ts';
 import { publishCodec } from './publish-codec.ts';
@@ -42,11 +45,17 @@ async function run(request: Exclude<PublishRequest, { task: 'cancel' }>): Promis
     case 'measure':
       // The data map's record is one more chunk.
       return { type: 'measured', bytes: source.size, chunks: chunkCount(source.size) + 1 };
+    case 'price':
+      return priceOf(source, request);
     case 'publish': {
-      const { peers, token, isPrivate } = request;
+      const { peers, token, isPrivate, network } = request;
       const targets = peers.map((url) => uploadTargetAt(PeerUrl.parse(url)));
-      const sink = new NotedSink(uploadTo(targets, token ? { token } : {}));
+      const sinks = peers.length > 0 ? [uploadTo(targets, token ? { token } : {})] : [];
+      const paid = network && paidUpload(network, network.records, cancelling.signal);
+      if (paid) sinks.push(paid.sink);
+      const sink = new NotedSink(sinks);
       const published = await encrypt(source, sink, isPrivate);
+      await paid?.confirm(published.address);
       const { presentChunks, uploadedBytes } = published;
       const { uploaded } = sink;
       return { type: 'published', presentChunks, uploadedBytes, uploaded, ...contentOf(request, published) };
@@ -63,6 +72,25 @@ async function run(request: Exclude<PublishRequest, { task: 'cancel' }>): Promis
       return { type: 'saved', content: await tar.finish(), encrypted: contentOf(request, published) };
     }
   }
+}
+
+/** Asks for the price of all records that the upload will have. */
+async function priceOf(
+  source: RandomAccess,
+  { network, isPrivate }: Extract<PublishRequest, { task: 'price' }>,
+): Promise<PublishAnswer> {
+  const records = new Map<string, RecordToStore>();
+  const survey: ChunkSink = {
+    async store({ address: { hex: address }, bytes }) {
+      records.set(address, { address, size: bytes.length });
+      return 'present';
+    },
+  };
+  const { address } = await encrypt(source, survey, isPrivate);
+  const bill = await askForPrice([...records.values()], network, cancelling.signal, (asked, all) =>
+    self.postMessage({ type: 'asked', asked, all } satisfies PublishAnswer),
+  );
+  return { type: 'priced', address: address.hex, records: [...records.keys()], bill };
 }
 
 async function sourceOf({ files, isFolder }: PublishInput): Promise<RandomAccess> {
@@ -104,13 +132,13 @@ function blobOf(pieces: ReadableStream<Uint8Array>): Promise<Blob> {
   return new Response(pieces as ReadableStream<Uint8Array<ArrayBuffer>>).blob();
 }
 
-/** Notes the addresses of the chunks that a sink has stored. */
+/** Stores in all sinks, and notes the addresses of the stored chunks. */
 class NotedSink implements ChunkSink {
-  readonly #sink: ChunkSink;
+  readonly #sinks: readonly ChunkSink[];
   readonly #addresses = new Set<string>();
 
-  constructor(sink: ChunkSink) {
-    this.#sink = sink;
+  constructor(sinks: readonly ChunkSink[]) {
+    this.#sinks = sinks;
   }
 
   get uploaded(): string {
@@ -118,9 +146,9 @@ class NotedSink implements ChunkSink {
   }
 
   async store(chunk: EncryptedChunk, signal: AbortSignal): Promise<'stored' | 'present'> {
-    const outcome = await this.#sink.store(chunk, signal);
+    const outcomes = await Promise.all(this.#sinks.map((sink) => sink.store(chunk, signal)));
     this.#addresses.add(chunk.address.hex);
-    return outcome;
+    return outcomes.includes('stored') ? 'stored' : 'present';
   }
 }
 
@@ -148,5 +176,5 @@ function failureOf(error: unknown): PublishAnswer {
     error instanceof DOMException && ['NotReadableError', 'NotFoundError'].includes(error.name);
   if (isUnreadable) return { type: 'failed', code: 'UNREADABLE', message: error.message };
   const { code, message } = asAntwayError(error);
-  return { type: 'failed', code, message };
+  return { type: 'failed', code: paymentProblemOf(error) ?? code, message };
 }

@@ -9,13 +9,15 @@ import type { EncryptedContent } from './messages.ts';
 import type { Picked } from './pick.ts';
 import type { PublishState } from './publish-session.ts';
 
+const Paid = lazyComponent(() => import('../payment/paid.tsx'));
+
 interface ResultProps {
   done: Extract<PublishState, { step: 'done' }>;
   onAgain: () => void;
 }
 
 export function PublishResult({ done, onAgain }: ResultProps) {
-  const { picked, result, isPrivate, isStored, unlisted, isUnchanged } = done;
+  const { picked, result, isPrivate, isStored, unlisted, isUnchanged, network } = done;
   const t = texts.publish;
   return (
     <Section id="published" title={isPrivate ? t.donePrivate : t.doneTitle}>
@@ -27,6 +29,7 @@ export function PublishResult({ done, onAgain }: ResultProps) {
         )}
       </p>
       {isPrivate && <p class="notice-strong">{isStored ? t.privateStored : t.privateNote}</p>}
+      {network && <Paid address={result.address} network={network} />}
       {isUnchanged && <p class="note">{t.unchanged}</p>}
       {unlisted && (
         <p class="note note-problem" role="alert">

@@ -4,7 +4,7 @@ import { ProblemText } from '../problem-text.tsx';
 import { Section } from '../section.tsx';
 import { texts } from '../texts/texts.ts';
 import type { Picked } from './pick.ts';
-import { type PublishState, publishSession, type Saved } from './publish-session.ts';
+import { isSave, type PublishState, publishSession, type Saved } from './publish-session.ts';
 import { ResultLinks } from './result.tsx';
 
 interface Props {
@@ -15,7 +15,7 @@ interface Props {
 /** Saves the chosen files in the formats of the network's own tools, instead of an upload to peers. */
 export function SaveSection({ state, isPrivate }: Props) {
   const { picked } = state;
-  const stopped = state.step === 'stopped' && state.task !== 'publish' ? state : null;
+  const stopped = state.step === 'stopped' && isSave(state.task) ? state : null;
   const t = texts.publish;
   return (
     <Section id="save" title={t.saveTitle}>

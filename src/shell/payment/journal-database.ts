@@ -1,0 +1,72 @@
+import { clear, createStore, del, get, keys, promisifyRequest, type UseStore } from 'idb-keyval';
+import { isTestChain, type PaymentChain } from '../../payment/chain.ts';
+import {
+  type JournalStore,
+  PaymentJournal,
+  type UnfinishedUpload,
+  uploadPrefix,
+} from '../../payment/journal.ts';
+import { durableStore } from '../../util/durable-store.ts';
+
+/** The payments of all chains, in pages and in workers of this origin. A key begins with the chain. */
+const database = (): UseStore => durableStore(createStore('antway-payments', 'journal'));
+
+/** In place of a record: which chain it is, where two may have the same id. */
+const fingerprintKey = 'chain';
+
+const prefixOf = ({ chainId, vault }: PaymentChain) => `${chainId}-${vault}/`;
+
+/** The journal of a chain. @throws the errors of the database. */
+export function openJournal(chain: PaymentChain): PaymentJournal {
+  const store = database();
+  const prefix = prefixOf(chain);
+  const entries: JournalStore = {
+    get: (key) => get(prefix + key, store),
+    put: (key, value) => write(store, prefix + key, value),
+    delete: (key) => del(prefix + key, store),
+    async keys(part) {
+      const all = await keys<string>(store);
+      return all.filter((key) => key.startsWith(prefix + part)).map((key) => key.slice(prefix.length));
+    },
+  };
+  return new PaymentJournal(entries);
+}
+
+/** Awaits the transaction, not only the request: the change is on the disk then. */
+function write(store: UseStore, key: string, value: unknown): Promise<void> {
+  return store('readwrite', (objects) => {
+    objects.put(value, key);
+    return promisifyRequest(objects.transaction);
+  });
+}
+
+/**
+ * Forgets the payments of a test chain that was started anew, because it has none of them.
+ * @param fingerprint `Vault.fingerprint`.
+ * @returns whether payments were forgotten.
+ */
+export async function forgetFormerChain(chain: PaymentChain, fingerprint: string): Promise<boolean> {
+  if (!isTestChain(chain)) return false;
+  const store = database();
+  const prefix = prefixOf(chain);
+  const known = await get<string>(prefix + fingerprintKey, store);
+  if (known === fingerprint) return false;
+  const former = (await keys<string>(store)).filter((key) => key.startsWith(prefix));
+  for (const key of former) await del(key, store);
+  await write(store, prefix + fingerprintKey, fingerprint);
+  return known !== undefined;
+}
+
+/** The uploads that were paid for and are not complete, on all chains. */
+export async function unfinishedUploads(): Promise<UnfinishedUpload[]> {
+  const store = database();
+  const found = (await keys<string>(store)).filter((key) => key.includes(`/${uploadPrefix}`));
+  return (await Promise.all(found.map((key) => get<UnfinishedUpload>(key, store)))).filter(
+    (upload) => upload !== undefined,
+  );
+}
+
+/** Forgets all payments, also those for records that are not stored yet. */
+export async function deleteJournals(): Promise<void> {
+  await clear(database());
+}

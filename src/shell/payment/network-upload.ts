@@ -1,0 +1,50 @@
+import type { Address } from '../../address.ts';
+import { type Bill, prepareBill } from '../../payment/bill.ts';
+import type { RecordToStore } from '../../payment/quotes.ts';
+import { Relay } from '../../payment/relay.ts';
+import { confirmStored, paidSink } from '../../payment/upload.ts';
+import type { ChunkSink } from '../../publish/upload.ts';
+import { openJournal } from './journal-database.ts';
+import type { NetworkChoice } from './network-choice.ts';
+
+/** Asks the relays for the price of records. @throws AntwayError as `Relay.check` and `prepareBill`. */
+export async function askForPrice(
+  records: readonly RecordToStore[],
+  { relays: origins, chain }: NetworkChoice,
+  signal: AbortSignal,
+  onProgress: (asked: number, all: number) => void,
+): Promise<Bill> {
+  const relays = origins.map((origin) => new Relay(origin));
+  for (const relay of relays) await relay.check(chain, signal);
+  return prepareBill(records, { relays, journal: openJournal(chain), signal }, onProgress);
+}
+
+/**
+ * A sink for records that were paid for. `confirm` makes sure that the network has all of them.
+ * @param billed the addresses of all records whose price was asked for.
+ */
+export function paidUpload(
+  { relays: origins, chain }: NetworkChoice,
+  billed: readonly string[],
+  signal: AbortSignal,
+) {
+  const relays = origins.map((origin) => new Relay(origin));
+  const journal = openJournal(chain);
+  const records = new Map<string, RecordToStore>();
+  const paid = paidSink(new Set(billed), { relays, journal });
+  const sink: ChunkSink = {
+    store(chunk, aborted) {
+      const { address, bytes } = chunk;
+      records.set(address.hex, { address: address.hex, size: bytes.length });
+      return paid.store(chunk, aborted);
+    },
+  };
+  return {
+    sink,
+    /** @throws AntwayError as `confirmStored`. */
+    async confirm({ hex }: Address): Promise<void> {
+      await confirmStored([...records.values()], { relays, journal, signal });
+      await journal.removeUpload(hex);
+    },
+  };
+}

@@ -1,0 +1,201 @@
+import { useState } from 'preact/hooks';
+import { formatAnt, formatEther, formatUnits, parseAnt } from '../../payment/amounts.ts';
+import { isTestChain } from '../../payment/chain.ts';
+import { Button } from '../button.tsx';
+import { formatChunks, formatCount } from '../format.ts';
+import { ProblemText } from '../problem-text.tsx';
+import type { Picked } from '../publish/pick.ts';
+import { type PublishState, publishSession } from '../publish/publish-session.ts';
+import { Section } from '../section.tsx';
+import { TextField } from '../text-field.tsx';
+import { paymentTexts } from '../texts/payment.ts';
+import { TestChain } from './network-fields.tsx';
+import { type Connected, usePayment } from './use-payment.ts';
+import { useWallets, type Wallet } from './wallets.ts';
+
+type Priced = Extract<PublishState, { step: 'priced' }>;
+
+/** Shows what an upload costs, and pays with a wallet. */
+export default function PriceSection({ state }: { state: Priced }) {
+  const { picked, price, options } = state;
+  const { bill, address, records } = price;
+  const { chain } = options.network;
+  const due = { address, name: picked.name, records, bill, chain };
+  const payment = usePayment(
+    due,
+    (paid) => publishSession.upload(paid),
+    (isPaying) => publishSession.setPaying(isPaying),
+  );
+  const { connected, wait, problem } = payment;
+  const t = paymentTexts();
+  return (
+    <Section id="price" title={t.priceTitle}>
+      {isTestChain(chain) && <TestChain chain={chain} />}
+      <p class="price-total">{t.total(formatAnt(bill.amount))}</p>
+      <p class="note">{t.records(formatChunks(bill.records), bill.stored, bill.paid)}</p>
+      <p class="note">{t.once}</p>
+      <FileShares picked={picked} amount={bill.amount} />
+      {connected ? (
+        <PayForm
+          amount={bill.amount}
+          connected={connected}
+          isWaiting={wait !== null}
+          onPay={payment.pay}
+          onForget={payment.forget}
+          onOther={payment.disconnect}
+        />
+      ) : (
+        <Wallets isWaiting={wait !== null} onConnect={payment.connect} />
+      )}
+      <p class="note" role="status">
+        {wait && t[wait]}
+        {payment.isStopped && t.stopped}
+      </p>
+      <p class="note note-problem" role="alert">
+        {problem && <ProblemText problem={problem} />}
+      </p>
+      <p class="actions">
+        {wait ? (
+          <Button look="quiet" isSmall onClick={payment.stop}>
+            {t.stop}
+          </Button>
+        ) : (
+          <Button look="quiet" isSmall onClick={() => publishSession.backToChoice()}>
+            {t.back}
+          </Button>
+        )}
+      </p>
+    </Section>
+  );
+}
+
+const shownFiles = 100;
+
+/** The share of each file in the price, the largest ones first. */
+function FileShares({ picked, amount }: { picked: Picked; amount: bigint }) {
+  const { files, bytes, isFolder } = picked;
+  const t = paymentTexts();
+  if (!isFolder || amount === 0n) return null;
+  const sorted = files.toSorted((a, b) => b.file.size - a.file.size);
+  const share = (size: number) => (amount * BigInt(size)) / BigInt(Math.max(bytes, 1));
+  return (
+    <details class="file-shares">
+      <summary>{t.perFile(formatCount(files.length))}</summary>
+      <p class="note">{t.perFileNote}</p>
+      <ul>
+        {sorted.slice(0, shownFiles).map(({ path, file }) => (
+          <li key={path}>
+            <span>{path}</span> <span class="label">{formatAnt(rounded(share(file.size)))}</span>
+          </li>
+        ))}
+        {sorted.length > shownFiles && <li>{t.perFileMore(formatCount(sorted.length - shownFiles))}</li>}
+      </ul>
+    </details>
+  );
+}
+
+/** To six decimals: more would only look exact. */
+function rounded(atto: bigint): bigint {
+  const unit = 10n ** 12n;
+  return ((atto + unit / 2n) / unit) * unit;
+}
+
+function Wallets({ isWaiting, onConnect }: { isWaiting: boolean; onConnect: (wallet: Wallet) => void }) {
+  const wallets = useWallets();
+  const t = paymentTexts();
+  if (wallets.length === 0) return <p class="notice-strong">{t.noWallet}</p>;
+  return (
+    <fieldset class="choice wallets">
+      <legend>{t.walletsTitle}</legend>
+      {wallets.map((wallet) => (
+        <Button
+          key={wallet.id}
+          look="quiet"
+          aria-disabled={isWaiting}
+          onClick={() => !isWaiting && onConnect(wallet)}
+        >
+          {wallet.icon && <img src={wallet.icon} alt="" width={20} height={20} />}
+          {t.connect(wallet.name || t.anyWallet)}
+        </Button>
+      ))}
+    </fieldset>
+  );
+}
+
+interface PayFormProps {
+  amount: bigint;
+  connected: Connected;
+  isWaiting: boolean;
+  onPay: (limit: bigint) => void;
+  onForget: () => void;
+  onOther: () => void;
+}
+
+function PayForm({ amount, connected, isWaiting, onPay, onForget, onOther }: PayFormProps) {
+  const [limit, setLimit] = useState(() => formatUnits(amount));
+  const [problem, setProblem] = useState<string | null>(null);
+  const { account, balance, fees, waiting } = connected;
+  const t = paymentTexts();
+
+  function submit() {
+    const most = parseAnt(limit.trim());
+    const wrong = most === undefined ? t.badLimit : most < amount ? t.belowLimit : null;
+    setProblem(wrong);
+    if (wrong !== null) document.getElementById('pay-limit')?.focus();
+    else onPay(most!);
+  }
+
+  return (
+    <form
+      class="pay-form"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (!isWaiting) submit();
+      }}
+    >
+      <dl class="figures">
+        <dt>{t.account}</dt>
+        <dd class="address">{account.address}</dd>
+        <dt>{t.balance}</dt>
+        <dd>{formatAnt(balance)}</dd>
+        <dt>{t.fees}</dt>
+        <dd>{formatEther(rounded(fees))}</dd>
+      </dl>
+      {waiting && (
+        <p class="notice-strong">
+          {t.waiting(waiting.account)}{' '}
+          {waiting.account !== account.address && (
+            <Button look="link" onClick={onForget}>
+              {t.forget}
+            </Button>
+          )}
+        </p>
+      )}
+      <TextField
+        id="pay-limit"
+        label={t.limit}
+        inputMode="decimal"
+        value={limit}
+        isBad={problem !== null}
+        onInput={(text) => {
+          setLimit(text);
+          setProblem(null);
+        }}
+      />
+      <p class="note note-problem" role="alert">
+        {problem}
+      </p>
+      <p class="actions">
+        <Button type="submit" aria-disabled={isWaiting}>
+          {t.pay(formatAnt(amount))}
+        </Button>
+        {!isWaiting && (
+          <Button look="quiet" onClick={onOther}>
+            {t.otherWallet}
+          </Button>
+        )}
+      </p>
+    </form>
+  );
+}

@@ -1,0 +1,135 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { isAbort } from '../../errors.ts';
+import type { Account } from '../../payment/account.ts';
+import type { Bill } from '../../payment/bill.ts';
+import type { PaymentChain } from '../../payment/chain.ts';
+import { paymentProblemOf } from '../../payment/errors.ts';
+import type { PendingTransaction } from '../../payment/journal.ts';
+import { type Payment, pay, settlePending } from '../../payment/pay.ts';
+import { Vault } from '../../payment/vault.ts';
+import { WalletAccount } from '../../payment/wallet-account.ts';
+import { raceAbort } from '../../util/watchdog.ts';
+import { asGatewayApiError, GatewayApiError } from '../gateway-api.ts';
+import { paymentTexts } from '../texts/payment.ts';
+import { forgetFormerChain, openJournal } from './journal-database.ts';
+import type { Wallet } from './wallets.ts';
+
+/** An account of a wallet, and what it has. */
+export interface Connected {
+  account: Account;
+  vault: Vault;
+  /** In atto. */
+  balance: bigint;
+  /** The probable fees, in wei. */
+  fees: bigint;
+  /** A payment that the wallet may still send. */
+  waiting: PendingTransaction | undefined;
+}
+
+/** The step that the user waits for. */
+export type Wait = 'connecting' | 'approving' | 'paying' | 'confirming';
+
+/** The upload to pay for. */
+export interface Due {
+  /** 64 hex digits. */
+  address: string;
+  name: string;
+  /** The names of its records in the journal. */
+  records: readonly string[];
+  bill: Bill;
+  chain: PaymentChain;
+}
+
+/** Only one tab at a time pays, or finds out what was paid. */
+const lockName = 'antway-payments';
+
+/** Connects a wallet and pays with it. */
+export function usePayment(due: Due, onPaid: (payment: Payment) => void, onBusy: (isBusy: boolean) => void) {
+  const [connected, setConnected] = useState<Connected | null>(null);
+  const [wait, setWait] = useState<Wait | null>(null);
+  const [problem, setProblem] = useState<GatewayApiError | null>(null);
+  const [isStopped, setStopped] = useState(false);
+  const stopping = useRef<AbortController>(undefined);
+  const { bill, chain } = due;
+  useEffect(() => () => stopping.current?.abort(), []);
+
+  async function work(first: Wait, go: (signal: AbortSignal) => Promise<void>) {
+    const stop = new AbortController();
+    stopping.current = stop;
+    setProblem(null);
+    setStopped(false);
+    setWait(first);
+    onBusy(true);
+    try {
+      await alone(() => go(stop.signal));
+    } catch (error) {
+      if (isAbort(error, stop.signal)) setStopped(true);
+      else setProblem(asPaymentError(error));
+    }
+    setWait(null);
+    onBusy(false);
+  }
+
+  return {
+    connected,
+    wait,
+    problem,
+    isStopped,
+    stop: () => stopping.current?.abort(),
+    disconnect: () => setConnected(null),
+    connect: ({ provider }: Wallet) =>
+      work('connecting', async (signal) => {
+        const vault = new Vault(chain, provider);
+        const account = await raceAbort(WalletAccount.connect(vault), signal);
+        const journal = openJournal(chain);
+        if (await forgetFormerChain(chain, await vault.fingerprint()))
+          throw new GatewayApiError('CHANGED', paymentTexts().newChain, { isTranslated: true });
+        await settlePending({ vault, journal, signal });
+        const [balance, fees, pending] = await Promise.all([
+          vault.balance(account.address),
+          vault.estimateFees(bill.due.length),
+          journal.pending(),
+        ]);
+        const waiting = pending.find(({ addresses }) => addresses.length > 0);
+        setConnected({ account, vault, balance, fees, waiting });
+      }),
+    forget: () =>
+      work('connecting', async () => {
+        await openJournal(chain).removePending(connected!.waiting!);
+        setConnected({ ...connected!, waiting: undefined });
+      }),
+    /** @param limit in atto. */
+    pay: (limit: bigint) =>
+      work('confirming', async (signal) => {
+        const { account, vault } = connected!;
+        const journal = openJournal(chain);
+        const { address, name, records } = due;
+        const shown: Account = {
+          address: account.address,
+          asksUser: account.asksUser,
+          async send(call, note) {
+            setWait(call.to === chain.token ? 'approving' : 'paying');
+            const hash = await account.send(call, note);
+            setWait('confirming');
+            return hash;
+          },
+        };
+        await journal.putUpload({ address, name, records: [...records] });
+        onPaid(await pay(bill, shown, limit, { vault, journal, signal }));
+      }),
+  };
+}
+
+/** @throws GatewayApiError `BUSY` if another tab pays. */
+function alone(go: () => Promise<void>): Promise<void> {
+  return navigator.locks.request(lockName, { ifAvailable: true }, (lock) => {
+    if (lock) return go();
+    throw new GatewayApiError('BUSY', paymentTexts().busy, { isTranslated: true });
+  });
+}
+
+/** The problem of a payment says more than its general code. */
+function asPaymentError(error: unknown): GatewayApiError {
+  const problem = paymentProblemOf(error);
+  return problem ? new GatewayApiError(problem, (error as Error).message) : asGatewayApiError(error);
+}

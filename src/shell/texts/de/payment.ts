@@ -1,0 +1,64 @@
+import type { payment as english } from '../en/payment.ts';
+
+export const payment: typeof english = {
+  relays: 'Peers, die es ins Netzwerk bringen',
+  relaysNote:
+    'Sie nehmen kein Geld und sehen nur verschlüsselte Chunks. Zwei prüfen einander: Wählen Sie, wenn es geht, zwei von verschiedenen Betreibern.',
+  noRelays: 'Keiner Ihrer Peers nimmt bezahlte Uploads an. Geben Sie die URL eines solchen ein.',
+  otherRelay: 'Ein anderer',
+  otherRelayPlaceholder: 'https://peer.example:4433',
+  badRelay: 'Geben Sie eine https://-URL ohne Pfad ein, oder http:// auf diesem Computer.',
+  noRelayChosen: 'Wählen Sie einen Peer, der die Datensätze ins Netzwerk bringt.',
+  testChainTitle: 'Testkette',
+  testChainField: 'Kette, Token und Vault',
+  testChainNote: 'Nur zum Ausprobieren: id,token,vault. Leer bedeutet: das echte Netzwerk.',
+  badChain: 'Eine Testkette hat die Form id,token,vault, mit den Adressen der beiden Verträge.',
+  isTestChain: (id) =>
+    `Kette ${id} ist eine Testkette. Zahlungen dort haben keinen Wert, und der Inhalt ist nicht im echten Netzwerk.`,
+  shared:
+    'Bei diesem Gateway laufen Websites unter der Adresse des Gateways selbst. Deren Skripte könnten ändern, wofür Sie zahlen. Öffnen Sie das Gateway unter antway.localhost, oder nehmen Sie den Befehl „antway publish --network“.',
+  priceTitle: 'Was es kostet',
+  total: (amount) => `${amount}, dazu die Gebühren der Kette`,
+  records: (all, stored, paid) =>
+    [
+      all,
+      ...(stored > 0 ? [`${stored} davon sind schon gespeichert`] : []),
+      ...(paid > 0 ? [`${paid} sind schon bezahlt`] : []),
+    ].join('; '),
+  once: 'Sie zahlen einmal, und das Netzwerk speichert es auf Dauer. Niemand kann es löschen, auch Sie nicht.',
+  perFile: (count) => `Anteil jeder Datei (${count})`,
+  perFileNote: 'Nach der Größe, denn Dateien teilen sich Datensätze.',
+  perFileMore: (count) => `${count} weitere`,
+  noWallet:
+    'Dieser Browser hat keine Wallet. Installieren Sie eine, die die Kette Arbitrum One kennt, und laden Sie diese Seite neu, oder nehmen Sie den Befehl „antway publish --network“.',
+  anyWallet: 'Wallet dieses Browsers',
+  connect: (wallet) => `${wallet} verbinden`,
+  walletsTitle: 'Zahlen mit',
+  account: 'Konto',
+  balance: 'Es hat',
+  fees: 'Gebühren, etwa',
+  limit: 'Höchstens zahlen (ANT)',
+  badLimit: 'Geben Sie einen Betrag wie 0.5 ein.',
+  belowLimit: 'Der Preis ist höher als das, was Sie höchstens zahlen wollen.',
+  pay: (amount) => `${amount} zahlen`,
+  otherWallet: 'Eine andere Wallet',
+  back: 'Zurück',
+  connecting: 'Antworten Sie in Ihrer Wallet …',
+  approving: 'Ihre Wallet fragt nach der Erlaubnis, genau diesen Betrag zu nehmen …',
+  paying: 'Ihre Wallet fragt nach der Zahlung …',
+  confirming: 'Die Kette bestätigt die Zahlung …',
+  stop: 'Nicht länger warten',
+  stopped:
+    'Angehalten. Zeigt Ihre Wallet die Anfrage noch, lehnen Sie sie dort ab. Stimmen Sie ihr später zu, wird das hier gefunden, und nichts wird doppelt bezahlt.',
+  waiting: (account) =>
+    `Eine frühere Zahlung von ${account} wartet vielleicht noch in Ihrer Wallet. Lehnen Sie sie dort ab. Stimmen Sie auch ihr zu, führt die Kette nur eine von beiden aus.`,
+  forget: 'Sie ist nicht mehr da: vergessen',
+  busy: 'Ein anderer Tab dieser App zahlt gerade. Schließen Sie das zuerst dort ab.',
+  newChain: 'Die Testkette wurde neu gestartet. Fragen Sie noch einmal nach dem Preis.',
+  unfinishedTitle: 'Bezahlt und noch nicht gespeichert',
+  unfinished: (name) =>
+    `${name}: Die Zahlung ist vermerkt. Wählen Sie dieselben Dateien noch einmal, um den Upload abzuschließen. Nichts wird doppelt bezahlt.`,
+  unnamed: 'Ein Upload',
+  receipt: 'Beleg speichern',
+  receiptNote: (amount, fees) => `Sie haben ${amount} gezahlt, und Gebühren von ${fees}.`,
+};

@@ -1,0 +1,62 @@
+export const payment = {
+  relays: 'Peers that bring it to the network',
+  relaysNote:
+    'They take no money and see only encrypted chunks. With a second one, each checks the other: choose two by different operators if you can.',
+  noRelays: 'None of your peers takes paid uploads. Enter the URL of one that does.',
+  otherRelay: 'Another one',
+  otherRelayPlaceholder: 'https://peer.example:4433',
+  badRelay: 'Enter an https:// URL without a path, or http:// on this computer.',
+  noRelayChosen: 'Choose a peer that brings the records to the network.',
+  testChainTitle: 'Test chain',
+  testChainField: 'Chain, token and vault',
+  testChainNote: 'Only for trials: id,token,vault. Leave it empty to store in the real network.',
+  badChain: 'A test chain has the form id,token,vault, with the addresses of the two contracts.',
+  isTestChain: (id: string) =>
+    `Chain ${id} is a test chain. Payments there have no value, and the content is not in the real network.`,
+  shared:
+    'At this gateway, sites run at the address of the gateway itself. Their scripts could change what you pay for. Open the gateway at antway.localhost, or use the command “antway publish --network”.',
+  priceTitle: 'What it costs',
+  total: (amount: string) => `${amount}, and the fees of the chain`,
+  records: (all: string, stored: number, paid: number) =>
+    [
+      all,
+      ...(stored > 0 ? [`${stored} of them are stored already`] : []),
+      ...(paid > 0 ? [`${paid} were paid for before`] : []),
+    ].join('; '),
+  once: 'You pay once, and the network stores it for good. Nobody can delete it, you neither.',
+  perFile: (count: string) => `Share of each file (${count})`,
+  perFileNote: 'By size, because files share records.',
+  perFileMore: (count: string) => `${count} more`,
+  noWallet:
+    'This browser has no wallet. Install one that knows the chain Arbitrum One, and load this page again, or use the command “antway publish --network”.',
+  anyWallet: 'Wallet of this browser',
+  connect: (wallet: string) => `Connect ${wallet}`,
+  walletsTitle: 'Pay with',
+  account: 'Account',
+  balance: 'It has',
+  fees: 'Fees, about',
+  limit: 'Pay at most (ANT)',
+  badLimit: 'Enter an amount such as 0.5.',
+  belowLimit: 'The price is higher than what you want to pay at most.',
+  pay: (amount: string) => `Pay ${amount}`,
+  otherWallet: 'Another wallet',
+  back: 'Back',
+  connecting: 'Answer in your wallet …',
+  approving: 'Your wallet asks for the permission to take exactly this amount …',
+  paying: 'Your wallet asks for the payment …',
+  confirming: 'The chain confirms the payment …',
+  stop: 'Stop waiting',
+  stopped:
+    'Stopped. If your wallet still shows the request, refuse it there. If you agree to it later, it is found here, and nothing is paid twice.',
+  waiting: (account: string) =>
+    `An earlier payment by ${account} may still wait in your wallet. Refuse it there. If you agree to it as well, the chain executes only one of the two.`,
+  forget: 'It is not there any more: forget it',
+  busy: 'Another tab of this app is paying. Finish there first.',
+  newChain: 'The test chain was started anew. Ask for the price again.',
+  unfinishedTitle: 'Paid, and not stored yet',
+  unfinished: (name: string) =>
+    `${name}: the payment is kept. Choose the same files again to finish the upload. Nothing is paid twice.`,
+  unnamed: 'An upload',
+  receipt: 'Save the receipt',
+  receiptNote: (amount: string, fees: string) => `You paid ${amount}, and fees of ${fees}.`,
+};

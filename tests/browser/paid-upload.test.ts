@@ -1,0 +1,227 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { BrowserContext, Page } from '@playwright/test';
+import { expect, openShellIn, test } from '../support/chromium.ts';
+import { startPublisher } from '../support/lasting-address.ts';
+import { installWallet, walletIn } from '../support/page-wallet.ts';
+import { RelayDouble, type RelayFaults } from '../support/relay-double.ts';
+import { shellStored } from '../support/shell-stored.ts';
+import { TestChain } from '../support/test-chain.ts';
+
+/** The price of a record at nodes without records: three times 0.00390625 ANT. */
+const recordPrice = 11_718_750_000_000_000n;
+
+let chain: TestChain;
+let relay: RelayDouble;
+let root: string;
+
+test.describe.configure({ timeout: 120_000 });
+
+test.beforeAll(async () => {
+  chain = await TestChain.start();
+});
+test.afterAll(() => chain.stop());
+test.beforeEach(async ({ startPeer, folder, context }) => {
+  relay = await RelayDouble.start(chain);
+  ({ root } = await startPublisher(startPeer, folder));
+  await installWallet(context, chain);
+});
+test.afterEach(() => relay.stop());
+
+async function openPublish(context: BrowserContext, url = root): Promise<Page> {
+  const page = await openShellIn(context, `${url}/#publish`);
+  await shellStored(page);
+  return page;
+}
+
+/** Chooses a file that is published nowhere, or one with this text. */
+async function choose(page: Page, text = randomBytes(16).toString('hex')): Promise<string> {
+  const buffer = Buffer.from(`<!doctype html><title>${text}</title>`);
+  await page
+    .locator('input[name=files]')
+    .setInputFiles({ name: 'garden.html', mimeType: 'text/html', buffer });
+  return text;
+}
+
+/** Fills in the fields for the network, and asks for the price. */
+async function askForPrice(page: Page, { atPeers = false, relays = [relay.url] } = {}): Promise<void> {
+  await page.getByRole('checkbox', { name: 'At peers' }).setChecked(atPeers);
+  await page.getByRole('checkbox', { name: /^In the Autonomi network/ }).check();
+  const chainField = page.getByLabel('Chain, token and vault');
+  if (!(await chainField.isVisible())) await page.getByText('Test chain', { exact: true }).click();
+  const { token, vault } = chain;
+  await chainField.fill(`${TestChain.chainId},${token},${vault}`);
+  await page.getByLabel('Another one').fill(relays[0]!);
+  await page.getByRole('button', { name: 'See the price' }).click();
+}
+
+/** The peer at this root also answers at its address. */
+const peerOf = (url: string) => url.replace('antway.localhost', '127.0.0.1');
+
+const price = (page: Page) => page.getByRole('region', { name: 'What it costs' });
+const done = (page: Page) => page.getByRole('region', { name: 'Published', exact: true });
+const problem = (page: Page) => page.locator('.note-problem:not(:empty)');
+
+async function connect(page: Page): Promise<void> {
+  await price(page).getByRole('button', { name: 'Connect Test Wallet' }).click();
+  await expect(price(page).getByText(chain.accounts[0]!, { exact: true })).toBeVisible();
+}
+
+const payButton = (page: Page) => price(page).getByRole('button', { name: /^Pay / });
+
+/** The balance of the paying account, in atto. */
+async function balance(): Promise<bigint> {
+  const data = `0x70a08231${chain.accounts[0]!.slice(2).padStart(64, '0')}`;
+  return BigInt((await chain.request('eth_call', [{ to: chain.token, data }, 'latest'])) as string);
+}
+
+test('a wallet pays what the screen says, and the network gets everything', {
+  tag: '@smoke',
+}, async ({ context }) => {
+  const page = await openPublish(context);
+  const before = await balance();
+  await choose(page);
+  await askForPrice(page);
+  await expect(price(page)).toContainText('0.046875 ANT, and the fees of the chain');
+  await expect(price(page).locator('.test-chain')).toContainText('Chain 31337 is a test chain');
+  expect(await walletIn(page).asked()).toEqual([]);
+  await connect(page);
+  await expect(price(page)).toContainText(/Fees, about\s*0\.\d+ ETH/);
+  await expect(payButton(page)).toHaveText('Pay 0.046875 ANT');
+  await payButton(page).click();
+  await expect(done(page)).toBeVisible({ timeout: 30_000 });
+  expect(before - (await balance())).toBe(4n * recordPrice);
+  expect(relay.stored.size).toBe(4);
+  await expect(done(page)).toContainText('You paid 0.046875 ANT, and fees of 0.');
+
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    done(page).getByRole('button', { name: 'Save the receipt' }).click(),
+  ]);
+  const receipt = JSON.parse(readFileSync(await download.path(), 'utf8'));
+  expect(receipt.payments).toHaveLength(4);
+  expect(relay.stored.has(receipt.address)).toBe(true);
+});
+
+test('one action stores at the network and at a peer', async ({ context }) => {
+  const page = await openPublish(context);
+  await choose(page);
+  await askForPrice(page, { atPeers: true });
+  await connect(page);
+  await payButton(page).click();
+  await expect(done(page)).toBeVisible({ timeout: 30_000 });
+  const stored = [...relay.stored.keys()];
+  expect(stored).toHaveLength(4);
+  for (const address of stored) {
+    const answer = await fetch(`${peerOf(root)}/chunk/${address}`);
+    expect([address, answer.status]).toEqual([address, 200]);
+  }
+});
+
+test('what the user refuses costs nothing, and can be paid then', async ({ context }) => {
+  const page = await openPublish(context);
+  const before = await balance();
+  await choose(page);
+  await askForPrice(page);
+  await connect(page);
+  await walletIn(page).set({ mode: 'refuse' });
+  await payButton(page).click();
+  await expect(problem(page)).toContainText('REJECTED');
+  await price(page).getByLabel('Pay at most').fill('0.04');
+  await payButton(page).click();
+  await expect(price(page)).toContainText('The price is higher than what you want to pay at most.');
+  expect(await balance()).toBe(before);
+  await price(page).getByLabel('Pay at most').fill('1');
+  await walletIn(page).set({ mode: 'agree' });
+  await payButton(page).click();
+  await expect(done(page)).toBeVisible({ timeout: 30_000 });
+  expect(before - (await balance())).toBe(4n * recordPrice);
+});
+
+test('a wallet on another chain, or without the account, pays nothing', async ({ context }) => {
+  const page = await openPublish(context);
+  const before = await balance();
+  await choose(page);
+  await askForPrice(page);
+  await walletIn(page).set({ chainId: '0x1' });
+  await price(page).getByRole('button', { name: 'Connect Test Wallet' }).click();
+  await expect(problem(page)).toContainText('does not know the test chain 31337');
+  await walletIn(page).set({ chainId: '0x7a69' });
+  await connect(page);
+  await walletIn(page).set({ accounts: [chain.accounts[1]!] });
+  await payButton(page).click();
+  await expect(problem(page)).toContainText('ACCOUNT');
+  expect(await balance()).toBe(before);
+});
+
+test('a payment that waits in the wallet survives a reload, and is paid once', async ({ context }) => {
+  const page = await openPublish(context);
+  const before = await balance();
+  const text = await choose(page);
+  await askForPrice(page);
+  await connect(page);
+  // The permission first, then the payment.
+  await walletIn(page).set({ mode: 'hold' });
+  await payButton(page).click();
+  await expect(price(page)).toContainText('Your wallet asks for the permission');
+  await walletIn(page).agreeLate();
+  await expect(price(page)).toContainText('Your wallet asks for the payment');
+  const other = await openPublish(context);
+  await page.close();
+  await expect(other.getByRole('region', { name: 'Paid, and not stored yet' })).toContainText('garden.html');
+  await choose(other, text);
+  await askForPrice(other);
+  await connect(other);
+  await expect(price(other)).toContainText('may still wait in your wallet');
+  await payButton(other).click();
+  await expect(done(other)).toBeVisible({ timeout: 30_000 });
+  expect(before - (await balance())).toBe(4n * recordPrice);
+  await other.reload();
+  await expect(other.getByRole('region', { name: 'What to publish' })).toBeVisible();
+  await expect(other.getByRole('region', { name: 'Paid, and not stored yet' })).toBeHidden();
+});
+
+test('what was paid for is stored after a failure, for no further payment', async ({ context }) => {
+  const page = await openPublish(context);
+  const before = await balance();
+  const text = await choose(page);
+  await askForPrice(page);
+  await connect(page);
+  relay.faults.putStatus = 410;
+  await payButton(page).click();
+  await expect(problem(page)).toContainText('QUOTE_EXPIRED', { timeout: 30_000 });
+  await page.close();
+  relay.faults = {};
+  const other = await openPublish(context);
+  await choose(other, text);
+  await askForPrice(other);
+  await expect(done(other)).toBeVisible({ timeout: 30_000 });
+  expect(relay.stored.size).toBe(4);
+  expect(before - (await balance())).toBe(4n * recordPrice);
+});
+
+test('a relay that lies about the price, the vault or the payee gets nothing', async ({ context }) => {
+  const page = await openPublish(context);
+  const lies: [RelayFaults, string][] = [
+    [{ info: { vault: `0x${'66'.repeat(20)}` } }, 'CHAIN'],
+    [{ offer: (offer) => ({ ...offer, amount: `${BigInt(offer.amount) * 2n}` }) }, 'QUOTE'],
+    [{ offer: (offer) => ({ ...offer, rewardsAddress: `0x${'66'.repeat(20)}` }) }, 'QUOTE'],
+    [{ offer: (offer) => ({ ...offer, quoteHash: `0x${'66'.repeat(32)}` }) }, 'QUOTE'],
+  ];
+  await choose(page);
+  for (const [faults, code] of lies) {
+    relay.faults = faults;
+    await askForPrice(page);
+    await expect(problem(page)).toContainText(code, { timeout: 30_000 });
+  }
+  expect(await walletIn(page).asked()).toEqual([]);
+});
+
+test('a gateway whose sites share its origin does not pay', async ({ context, startHost }) => {
+  const host = await startHost({ peers: [], isolation: 'path' });
+  const page = await openPublish(context, host.url);
+  await choose(page);
+  await page.getByRole('checkbox', { name: /^In the Autonomi network/ }).check();
+  await expect(page.getByText('Their scripts could change what you pay for')).toBeVisible();
+  await expect(page.getByRole('button', { name: 'See the price' })).toBeHidden();
+});
