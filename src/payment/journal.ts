@@ -33,7 +33,7 @@ export interface PendingTransaction extends SentTransaction {
 export interface UnfinishedUpload {
   /** 64 hex digits: the content's address. */
   address: string;
-  /** The user's name for the content. */
+  /** The user's name for the content. Empty for private content, whose names are on no disk. */
   name: string;
   /** The names of its records in the journal. */
   records: string[];

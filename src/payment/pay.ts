@@ -33,7 +33,7 @@ export interface Payment {
   transactions: readonly string[];
 }
 
-/** `open`: it may still come into a block. Of a void one, `block` is the first one that shows that. */
+/** `open`: it may still come into a block. `block` is the one that shows that, or that it never will. */
 type Outcome = { state: 'executed' } | { state: 'void' | 'open'; block?: string };
 
 /**
@@ -55,15 +55,15 @@ async function outcomeOf(
   signal: AbortSignal,
 ): Promise<Outcome> {
   const { hash, raw, account, nonce } = pending;
-  if (hash === undefined) return { state: 'open' };
   // Endpoints have many machines, and some are behind. Only answers about one block show together that nothing was paid.
   const block = await vault.newestBlock();
+  if (hash === undefined) return { state: 'open', block };
   const isKnown = (await vault.receipt(hash)) !== undefined || (await vault.nonceOf(hash)) !== undefined;
   if (!isKnown) {
     // If the nonce was used by another transaction, this one is void.
     if (nonce !== undefined && (await vault.transactionCount(account, block)) > nonce)
       return { state: 'void', block };
-    if (raw === undefined || !mayPay) return { state: 'open' };
+    if (raw === undefined || !mayPay) return { state: 'open', block };
     await vault.request('eth_sendRawTransaction', raw);
   }
   return outcomeFrom(await vault.confirmed({ ...pending, hash }, signal));

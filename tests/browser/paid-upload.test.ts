@@ -131,6 +131,10 @@ test('what the user refuses costs nothing, and can be paid then', async ({ conte
   await payButton(page).click();
   await expect(price(page)).toContainText('The price is higher than what you want to pay at most.');
   expect(await balance()).toBe(before);
+  const other = await openPublish(context);
+  await expect(other.getByRole('region', { name: 'Lasting addresses' })).toContainText('None yet.');
+  await expect(other.getByRole('region', { name: 'Paid, and not stored yet' })).toBeHidden();
+  await other.close();
   await price(page).getByLabel('Pay at most').fill('1');
   await walletIn(page).set({ mode: 'agree' });
   await payButton(page).click();

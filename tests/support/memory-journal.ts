@@ -1,13 +1,16 @@
 import { type JournalStore, PaymentJournal } from '../../src/payment/journal.ts';
 
-/** A journal that ends with the test. */
-export function memoryJournal(): PaymentJournal {
+/** The store of a journal. It ends with the test. */
+export function memoryStore(): JournalStore {
   const values = new Map<string, unknown>();
-  const store: JournalStore = {
+  return {
     get: async (key) => structuredClone(values.get(key)),
     put: async (key, value) => void values.set(key, structuredClone(value)),
     delete: async (key) => void values.delete(key),
     keys: async (prefix) => [...values.keys()].filter((key) => key.startsWith(prefix)),
   };
-  return new PaymentJournal(store);
+}
+
+export function memoryJournal(): PaymentJournal {
+  return new PaymentJournal(memoryStore());
 }

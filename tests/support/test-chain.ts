@@ -53,6 +53,17 @@ export class TestChain {
     return call(this.rpc, method, params);
   }
 
+  /** Sends a transaction of the first account, and waits until it is in a block. */
+  async execute(transaction: { to?: string | undefined; data?: string }): Promise<void> {
+    const hash = await this.request('eth_sendTransaction', [{ from: this.accounts[0], ...transaction }]);
+    await this.mined(hash as string);
+  }
+
+  /** Waits until a transaction is in a block. */
+  async mined(hash: string): Promise<void> {
+    await receiptOf(this.rpc, hash);
+  }
+
   async stop(): Promise<void> {
     const ended = once(this.child, 'exit');
     this.child.kill('SIGKILL');
@@ -75,11 +86,14 @@ async function deploy(rpc: string, from: string, contract: string, parameters: s
   const { bytecode } = JSON.parse(await readFile(file, 'utf8'));
   const data = (bytecode.object ?? bytecode) + parameters;
   const hash = await call(rpc, 'eth_sendTransaction', [{ from, data }]);
+  const { contractAddress } = await receiptOf(rpc, hash as string);
+  return contractAddress.toLowerCase();
+}
+
+async function receiptOf(rpc: string, hash: string): Promise<{ contractAddress: string }> {
   for (;;) {
-    const receipt = (await call(rpc, 'eth_getTransactionReceipt', [hash])) as {
-      contractAddress: string;
-    } | null;
-    if (receipt) return receipt.contractAddress.toLowerCase();
+    const receipt = await call(rpc, 'eth_getTransactionReceipt', [hash]);
+    if (receipt) return receipt as { contractAddress: string };
   }
 }
 

@@ -52,13 +52,7 @@ const signal = new AbortController().signal;
 
 /** Makes the payment of a bill the first transaction. */
 async function approve({ amount }: Bill): Promise<void> {
-  await execute(vaultWith().approval(amount));
-}
-
-/** Waits until a transaction is in a block. */
-async function execute(call: { to?: string | undefined; data?: string }): Promise<void> {
-  const hash = await chain.request('eth_sendTransaction', [{ from: chain.accounts[0], ...call }]);
-  await vaultWith().confirmed({ hash: hash as string, account: chain.accounts[0]! }, signal);
+  await chain.execute(vaultWith().approval(amount));
 }
 
 /** Pays, but the endpoint fails at `method`, as often as it is asked. */
@@ -97,7 +91,7 @@ describe('an endpoint with machines that are behind', () => {
   it('still lets the command forget a transaction whose number another one took', async () => {
     const { bill, name } = newBill();
     await payUntil('eth_sendRawTransaction', { bill });
-    await execute({ to: chain.accounts[0] });
+    await chain.execute({ to: chain.accounts[0] });
     await settlePending({ vault: vaultWith(), journal, signal });
     expect(await journal.pending()).toHaveLength(0);
     expect((await journal.record(name))!.transaction).toBeUndefined();

@@ -1,14 +1,17 @@
 import { randomBytes } from 'node:crypto';
+import { blake3 } from '@noble/hashes/blake3.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { prepareBill } from '../../src/payment/bill.ts';
 import { paymentProblemOf } from '../../src/payment/errors.ts';
-import { type PaymentJournal, unknownTransaction } from '../../src/payment/journal.ts';
+import { type JournalStore, PaymentJournal, unknownTransaction } from '../../src/payment/journal.ts';
 import { type PaymentParts, pay, settlePending } from '../../src/payment/pay.ts';
 import type { RecordToStore } from '../../src/payment/quotes.ts';
 import { Relay } from '../../src/payment/relay.ts';
+import { confirmStored, storePaid } from '../../src/payment/upload.ts';
 import { Vault } from '../../src/payment/vault.ts';
 import { WalletAccount } from '../../src/payment/wallet-account.ts';
-import { memoryJournal } from '../support/memory-journal.ts';
+import { memoryJournal, memoryStore } from '../support/memory-journal.ts';
 import { RelayDouble } from '../support/relay-double.ts';
 import { TestChain } from '../support/test-chain.ts';
 import { TestWallet, walletError } from '../support/test-wallet.ts';
@@ -42,7 +45,7 @@ beforeEach(async () => {
   stopping = new AbortController();
   parts = { vault, journal, signal: stopping.signal };
   records = newRecords(2);
-  await chain.request('eth_sendTransaction', [{ ...vault.approval(0n), from: chain.accounts[0] }]);
+  await chain.execute(vault.approval(0n));
 });
 
 function newRecords(count: number): RecordToStore[] {
@@ -87,7 +90,7 @@ function heldPayment(): Promise<() => Promise<unknown>> {
 }
 
 /** A page that was closed while the wallet waited for the user. @returns what the user's late consent does. */
-async function closedWhileWaiting(): Promise<() => Promise<unknown>> {
+async function closedWhileWaiting(): Promise<() => Promise<string>> {
   const held = heldPayment();
   const paying = payBill();
   paying.catch(() => undefined);
@@ -97,7 +100,11 @@ async function closedWhileWaiting(): Promise<() => Promise<unknown>> {
   stopping = new AbortController();
   parts = { vault, journal, signal: stopping.signal };
   wallet.onSend = (next) => next();
-  return send;
+  return async () => {
+    const hash = (await send()) as string;
+    await chain.mined(hash);
+    return hash;
+  };
 }
 
 describe('a payment by a wallet', () => {
@@ -113,10 +120,9 @@ describe('a payment by a wallet', () => {
   });
 
   it('takes back a larger permission of an earlier program', async () => {
-    const [account] = chain.accounts as [string];
-    await chain.request('eth_sendTransaction', [{ ...vault.approval(limit), from: account }]);
+    await chain.execute(vault.approval(limit));
     await payBill();
-    expect(await vault.allowance(account)).toBe(0n);
+    expect(await vault.allowance(chain.accounts[0]!)).toBe(0n);
   });
 
   it('that the user refuses costs nothing, and can be tried again', async () => {
@@ -164,7 +170,7 @@ describe('a payment in a page that is closed', () => {
     const agree = await closedWhileWaiting();
     await settlePending(parts);
     expect((await payBill()).amount).toBe(2n * recordPrice);
-    const hash = (await agree()) as string;
+    const hash = await agree();
     expect(await vault.receipt(hash)).toMatchObject({ isSuccess: false });
     expect(before - (await balance())).toBe(2n * recordPrice);
     await settlePending(parts);
@@ -187,11 +193,11 @@ describe('a payment in a page that is closed', () => {
   it('is not repeated after the permission was given again', async () => {
     const before = await balance();
     const agree = await closedWhileWaiting();
-    const [account] = chain.accounts as [string];
-    await chain.request('eth_sendTransaction', [{ ...vault.approval(0n), from: account }]);
+    await chain.execute(vault.approval(0n));
     wallet.onSend = async (send) => {
       // The new permission.
-      const hash = await send();
+      const hash = (await send()) as string;
+      await chain.mined(hash);
       await agree();
       return hash;
     };
@@ -203,9 +209,9 @@ describe('a payment in a page that is closed', () => {
     const before = await balance();
     const agree = await closedWhileWaiting();
     wallet.accounts = [chain.accounts[1]!];
-    const [first, second] = chain.accounts as [string, string];
+    const [, second] = chain.accounts as [string, string];
     const transfer = `0xa9059cbb${second.slice(2).padStart(64, '0')}${limit.toString(16).padStart(64, '0')}`;
-    await chain.request('eth_sendTransaction', [{ to: chain.token, data: transfer, from: first }]);
+    await chain.execute({ to: chain.token, data: transfer });
     expect(await problemOf(payBill())).toBe('ACCOUNT');
     await agree();
     await settlePending(parts);
@@ -216,7 +222,7 @@ describe('a payment in a page that is closed', () => {
   it('is found if the wallet sends it with higher fees in place of the first one', async () => {
     const before = await balance();
     const [from] = chain.accounts as [string];
-    await chain.request('eth_sendTransaction', [{ ...vault.approval(2n * recordPrice), from }]);
+    await chain.execute(vault.approval(2n * recordPrice));
     await chain.request('evm_setAutomine', [false]);
     try {
       let hash = '';
@@ -238,6 +244,82 @@ describe('a payment in a page that is closed', () => {
       await chain.request('evm_setAutomine', [true]);
     }
   });
+});
+
+/** A page that ends before or after one of its steps: it takes no further one. */
+class EndingPage {
+  #steps = 0;
+  #end!: () => void;
+  readonly ended = new Promise<void>((resolve) => {
+    this.#end = resolve;
+  });
+
+  constructor(
+    private readonly last: number,
+    private readonly moment: 'before' | 'after',
+  ) {}
+
+  /** A durable change, or a request that pays or stores. */
+  async step<T>(work: () => Promise<T>): Promise<T> {
+    const number = ++this.#steps;
+    if (number > this.last || (number === this.last && this.moment === 'before')) return this.#never();
+    const result = await work();
+    return number === this.last ? this.#never() : result;
+  }
+
+  #never(): Promise<never> {
+    this.#end();
+    return new Promise(() => {});
+  }
+}
+
+describe('an upload in a page that ends', () => {
+  /** Pays for two chunks and stores them, as a page does it. */
+  async function upload(chunks: readonly Uint8Array<ArrayBuffer>[], store: JournalStore, page: EndingPage) {
+    const noted = new PaymentJournal({
+      ...store,
+      put: (key, value) => page.step(() => store.put(key, value)),
+      delete: (key) => page.step(() => store.delete(key)),
+    });
+    wallet = new TestWallet(chain);
+    wallet.onSend = (send) => page.step(send);
+    const { token, vault: contract } = chain;
+    const paying = new Vault({ chainId: TestChain.chainId, token, vault: contract }, wallet);
+    const { signal } = new AbortController();
+    const relays = [new Relay(relay.url)];
+    const named = chunks.map((bytes) => ({ address: addressOf(bytes), size: bytes.length }));
+    const account = await WalletAccount.connect(paying);
+    await settlePending({ vault: paying, journal: noted, signal });
+    const due = await prepareBill(named, { relays, journal: noted, signal });
+    await pay(due, account, limit, { vault: paying, journal: noted, signal });
+    for (const [i, record] of named.entries()) {
+      await page.step(async () => undefined);
+      await storePaid(record, chunks[i]!, { relays, journal: noted, signal });
+    }
+    await confirmStored(named, { relays, journal: noted, signal });
+  }
+
+  const addressOf = (bytes: Uint8Array) => bytesToHex(blake3(bytes));
+
+  it.each(['before', 'after'] as const)(
+    '%s any step is paid once, and stored',
+    async (moment) => {
+      let steps = 0;
+      for (let isOver = false; !isOver; steps++) {
+        const chunks = [randomBytes(1000), randomBytes(1000)].map((bytes) => new Uint8Array(bytes));
+        const store = memoryStore();
+        const before = await balance();
+        const page = new EndingPage(steps + 1, moment);
+        const first = upload(chunks, store, page).then(() => true);
+        isOver = await Promise.race([first, page.ended.then(() => false)]);
+        await upload(chunks, store, new EndingPage(Number.POSITIVE_INFINITY, 'after'));
+        expect([steps, before - (await balance())]).toEqual([steps, 2n * recordPrice]);
+        expect(chunks.map(addressOf).every((address) => relay.stored.has(address))).toBe(true);
+      }
+      expect(steps).toBeGreaterThan(12);
+    },
+    120_000,
+  );
 });
 
 describe('a wallet', () => {
@@ -307,7 +389,7 @@ describe('a wallet', () => {
 
   it('that tells no hash leaves the payment to be found on the chain', async () => {
     wallet.onSend = async (send) => {
-      await send();
+      await chain.mined((await send()) as string);
       return 'sent';
     };
     expect(await problemOf(payBill())).toBe('RPC');

@@ -18,8 +18,11 @@ const prefixOf = ({ chainId, vault }: PaymentChain) => `${chainId}-${vault}/`;
 
 /** The journal of a chain. @throws the errors of the database. */
 export function openJournal(chain: PaymentChain): PaymentJournal {
+  return journalAt(prefixOf(chain));
+}
+
+function journalAt(prefix: string): PaymentJournal {
   const store = database();
-  const prefix = prefixOf(chain);
   const entries: JournalStore = {
     get: (key) => get(prefix + key, store),
     put: (key, value) => write(store, prefix + key, value),
@@ -57,13 +60,28 @@ export async function forgetFormerChain(chain: PaymentChain, fingerprint: string
   return known !== undefined;
 }
 
-/** The uploads that were paid for and are not complete, on all chains. */
+/** The uploads, on all chains, of which a record was paid for or may still be paid for, and is not stored. */
 export async function unfinishedUploads(): Promise<UnfinishedUpload[]> {
-  const store = database();
-  const found = (await keys<string>(store)).filter((key) => key.includes(`/${uploadPrefix}`));
-  return (await Promise.all(found.map((key) => get<UnfinishedUpload>(key, store)))).filter(
-    (upload) => upload !== undefined,
-  );
+  const all = await keys<string>(database());
+  const prefixes = all
+    .filter((key) => key.includes(`/${uploadPrefix}`))
+    .map((key) => key.split(uploadPrefix)[0]!);
+  const found = [...new Set(prefixes)].map((prefix) => unfinishedIn(journalAt(prefix)));
+  return (await Promise.all(found)).flat();
+}
+
+async function unfinishedIn(journal: PaymentJournal): Promise<UnfinishedUpload[]> {
+  const tried = new Set((await journal.pending()).flatMap(({ addresses }) => addresses));
+  const isOpen = async (name: string) => {
+    const entry = await journal.record(name);
+    return tried.has(name) || (entry?.transaction !== undefined && !entry.isStored);
+  };
+  const unfinished: UnfinishedUpload[] = [];
+  for (const upload of await journal.uploads()) {
+    const open = await Promise.all(upload.records.map(isOpen));
+    if (open.includes(true)) unfinished.push(upload);
+  }
+  return unfinished;
 }
 
 /** Forgets all payments, also those for records that are not stored yet. */

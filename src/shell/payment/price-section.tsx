@@ -20,7 +20,7 @@ export default function PriceSection({ state }: { state: Priced }) {
   const { picked, price, options } = state;
   const { bill, address, records } = price;
   const { chain } = options.network;
-  const due = { address, name: picked.name, records, bill, chain };
+  const due = { address, name: options.isPrivate ? '' : picked.name, records, bill, chain };
   const payment = usePayment(
     due,
     (paid) => publishSession.upload(paid),

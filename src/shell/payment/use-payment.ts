@@ -33,6 +33,7 @@ export type Wait = 'connecting' | 'approving' | 'paying' | 'confirming';
 export interface Due {
   /** 64 hex digits. */
   address: string;
+  /** As of `UnfinishedUpload`. */
   name: string;
   /** The names of its records in the journal. */
   records: readonly string[];

@@ -76,7 +76,11 @@ export function PublishScreen({ config }: { config: GatewayConfig | null }) {
         )}
         {state.step === 'priced' && (
           <>
-            <Chosen picked={state.picked} measure={state.measure} onChange={restart} />
+            <Chosen
+              picked={state.picked}
+              measure={state.measure}
+              onChange={state.isPaying ? null : restart}
+            />
             <PriceSection state={state} />
           </>
         )}
@@ -225,7 +229,8 @@ const shownPaths = 20;
 interface ChosenProps {
   picked: Picked;
   measure: Measure | null;
-  onChange: () => void;
+  /** Null while it is too late. */
+  onChange: (() => void) | null;
 }
 
 function Chosen({ picked, measure, onChange }: ChosenProps) {
@@ -251,11 +256,13 @@ function Chosen({ picked, measure, onChange }: ChosenProps) {
           </ul>
         </details>
       )}
-      <p class="actions">
-        <Button look="quiet" isSmall onClick={onChange}>
-          {t.change}
-        </Button>
-      </p>
+      {onChange && (
+        <p class="actions">
+          <Button look="quiet" isSmall onClick={onChange}>
+            {t.change}
+          </Button>
+        </p>
+      )}
     </Section>
   );
 }
