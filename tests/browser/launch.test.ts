@@ -6,6 +6,7 @@ import { makePrivateManifest } from '../support/manifests.ts';
 import type { PeerProcess } from '../support/peer-process.ts';
 import { expectPin, pinAction } from '../support/pins.ts';
 import { publish } from '../support/publish.ts';
+import { knownPeers } from '../support/publish-screen.ts';
 import { untilViewed } from '../support/viewer.ts';
 import { UploadGate } from './upload-gate.ts';
 
@@ -146,7 +147,7 @@ test.describe('the installed app', () => {
       await shell
         .locator('input[name=files]')
         .setInputFiles({ name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from('something') });
-      await shell.getByRole('region', { name: 'Where to' }).getByRole('checkbox').uncheck();
+      await knownPeers(shell).uncheck();
       await shell.getByLabel('Another peer').fill(gate.url);
       gate.holdAfter(1);
       await shell.getByRole('button', { name: 'Publish', exact: true }).click();

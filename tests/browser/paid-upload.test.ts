@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { AxeBuilder } from '@axe-core/playwright';
 import type { BrowserContext, Page } from '@playwright/test';
 import { expect, openShellIn, test } from '../support/chromium.ts';
 import { startPublisher } from '../support/lasting-address.ts';
@@ -55,6 +56,11 @@ async function askForPrice(page: Page, { atPeers = false, relays = [relay.url] }
   await page.getByRole('button', { name: 'See the price' }).click();
 }
 
+async function expectAccessible(page: Page): Promise<void> {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  expect(violations).toEqual([]);
+}
+
 /** The peer at this root also answers at its address. */
 const peerOf = (url: string) => url.replace('antway.localhost', '127.0.0.1');
 
@@ -81,12 +87,16 @@ test('a wallet pays what the screen says, and the network gets everything', {
   const page = await openPublish(context);
   const before = await balance();
   await choose(page);
+  await page.getByRole('checkbox', { name: /^In the Autonomi network/ }).check();
+  await expect(page.getByLabel('Another one')).toBeVisible();
+  await expectAccessible(page);
   await askForPrice(page);
   await expect(price(page)).toContainText('0.046875 ANT, and the fees of the chain');
   await expect(price(page).locator('.test-chain')).toContainText('Chain 31337 is a test chain');
   expect(await walletIn(page).asked()).toEqual([]);
   await connect(page);
   await expect(price(page)).toContainText(/Fees, about\s*0\.\d+ ETH/);
+  await expectAccessible(page);
   await expect(payButton(page)).toHaveText('Pay 0.046875 ANT');
   await payButton(page).click();
   await expect(done(page)).toBeVisible({ timeout: 30_000 });

@@ -4,6 +4,7 @@ import lighthouse, { desktopConfig } from 'lighthouse';
 import { expect, Gateway, openWithoutScripts, test } from '../support/chromium.ts';
 import { freePort } from '../support/loopback-server.ts';
 import { publish } from '../support/publish.ts';
+import { knownPeers } from '../support/publish-screen.ts';
 
 const screens = ['', '#library', '#live', '#publish', '#settings'];
 
@@ -50,7 +51,7 @@ for (const [device, viewport] of Object.entries(viewports)) {
       .setInputFiles({ name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from('something') });
     await page.getByLabel('Another peer').fill(gateway.url);
     await audit(page, 'publish, chosen');
-    await page.getByRole('checkbox').uncheck();
+    await knownPeers(page).uncheck();
     await page.getByRole('button', { name: 'Publish', exact: true }).click();
     await page.getByRole('img', { name: 'QR code of the link' }).waitFor();
     await audit(page, 'publish, done');

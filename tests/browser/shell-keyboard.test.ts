@@ -4,6 +4,7 @@ import type { Locator, Page } from '@playwright/test';
 import { expect, type Gateway, test } from '../support/chromium.ts';
 import type { PeerProcess } from '../support/peer-process.ts';
 import { publish } from '../support/publish.ts';
+import { knownPeers } from '../support/publish-screen.ts';
 import { viewed } from '../support/viewer.ts';
 
 /** No screen has more stops than this. */
@@ -183,7 +184,7 @@ test('a user publishes a file by keyboard alone, and the focus follows each step
   await press('Enter');
   await (await chooser).setFiles(file);
   await expect(shell.getByRole('heading', { name: 'letter.txt' })).toBeFocused();
-  await tabTo(shell.getByRole('checkbox'));
+  await tabTo(knownPeers(shell));
   await press('Space');
   await tabTo(shell.getByLabel('Another peer'));
   await shell.keyboard.type(gateway.url);

@@ -10,6 +10,7 @@ import { publishFile } from '../../src/publish/publish.ts';
 import { expect, fetchIn, Gateway, openWithoutScripts, test } from '../support/chromium.ts';
 import type { PeerProcess } from '../support/peer-process.ts';
 import { codec, noise, publish } from '../support/publish.ts';
+import { knownPeers } from '../support/publish-screen.ts';
 import { untilViewed, viewed } from '../support/viewer.ts';
 import { residentBytes } from './memory.ts';
 import { UploadGate } from './upload-gate.ts';
@@ -141,7 +142,7 @@ test.describe('publishing', () => {
     write(folder, { 'a.txt': 'something' });
     await choose(shell, join(folder, 'a.txt'), 'files');
     const targets = shell.getByRole('region', { name: 'Where to' });
-    await targets.getByRole('checkbox').uncheck();
+    await knownPeers(shell).uncheck();
     await publishButton(shell).click();
     await expect(targets.getByRole('alert')).toHaveText('Choose a peer to upload to.');
     await shell.getByLabel('Another peer').fill('http://peer.example');
@@ -216,7 +217,7 @@ test.describe('publishing', () => {
     const gate = await UploadGate.start(peer.url);
     await choose(shell, site);
     const targets = shell.getByRole('region', { name: 'Where to' });
-    await targets.getByRole('checkbox').uncheck();
+    await knownPeers(shell).uncheck();
     await shell.getByLabel('Another peer').fill(gate.url);
     await shell.getByLabel('Write token').fill('open sesame');
     gate.holdAfter(6);
@@ -526,7 +527,7 @@ test('links open in the viewer while a publication continues, and leaving asks f
   const gate = await UploadGate.start(peer.url);
   try {
     await choose(shell, write(join(folder, 'site'), files));
-    await shell.getByRole('region', { name: 'Where to' }).getByRole('checkbox').uncheck();
+    await knownPeers(shell).uncheck();
     await shell.getByLabel('Another peer').fill(gate.url);
     gate.holdAfter(1);
     await publishButton(shell).click();

@@ -14,6 +14,11 @@ export function writeFiles(folder: string, files: Record<string, string>): strin
   return folder;
 }
 
+/** The checkboxes of the peers to upload to. */
+export function knownPeers(page: Page): Locator {
+  return page.getByRole('group', { name: 'Peers to upload to' }).getByRole('checkbox');
+}
+
 /** Publishes a folder or a file on the publish screen, and waits for the result. */
 export async function publishPath(
   page: Page,
