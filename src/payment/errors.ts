@@ -32,7 +32,7 @@ const codes = {
   SHORTFALL: 'PEERS_UNREACHABLE',
   /** A relay said that a record is stored, and another one does not find it. */
   NOT_STORED: 'PEERS_UNREACHABLE',
-  /** The files are not those that the price was asked for. */
+  /** The files or the prices are not those that the user has seen. */
   CHANGED: 'REFUSED',
   /** The RPC endpoint does not answer, or refuses. */
   RPC: 'PEERS_UNREACHABLE',

@@ -107,7 +107,9 @@ export class PaymentJournal {
 
   async #all<T>(prefix: string): Promise<T[]> {
     const keys = await this.#store.keys(prefix);
-    return (await Promise.all(keys.map((key) => this.#store.get(key)))) as T[];
+    const values = await Promise.all(keys.map((key) => this.#store.get(key)));
+    // Another tab may have removed one meanwhile.
+    return values.filter((value) => value !== undefined) as T[];
   }
 }
 

@@ -97,9 +97,9 @@ async function settle(
  * Pays a bill. Each payment is in the journal before this returns, also after an error.
  *
  * The vault may take exactly the amount of the next transaction. So if a wallet sends an old transaction for the same
- * records as well, the chain executes only one of the two.
+ * records as well, the chain executes only one of the two, unless the user has also confirmed an old permission between them.
  * @param maxAmount the most that the user agreed to, in atto.
- * @throws AntwayError `OVER_LIMIT`, `FUNDS`, `ACCOUNT`, `CHAIN`, `REJECTED`, `REVERTED`, `PENDING`, `RPC`.
+ * @throws AntwayError `OVER_LIMIT`, `FUNDS`, `ACCOUNT`, `CHANGED`, `CHAIN`, `REJECTED`, `REVERTED`, `PENDING`, `RPC`.
  */
 export async function pay(
   { due }: Bill,
@@ -173,7 +173,8 @@ async function checkFunds(vault: Vault, account: string, amount: bigint, payment
 
 /**
  * @returns the names of the records that an old transaction may pay for.
- * @throws AntwayError `ACCOUNT` if it is one of another account, which has its own allowance.
+ * @throws AntwayError `ACCOUNT` if it is one of another account, which has its own allowance; `CHANGED` if it pays another
+ *   offer, which would not be found.
  */
 async function triedBefore(
   offers: readonly Offer[],
@@ -187,7 +188,15 @@ async function triedBefore(
     const message = `An earlier payment by the account ${other.account} may still wait in the wallet. Pay with that account, or forget the earlier payment.`;
     throw paymentError('ACCOUNT', message, { account: other.account });
   }
-  return new Set(open.flatMap(({ addresses }) => addresses));
+  const tried = new Set(open.flatMap(({ addresses }) => addresses));
+  for (const offer of offers) {
+    const entry = tried.has(nameOf(offer)) ? await journal.record(nameOf(offer)) : undefined;
+    if (entry && entry.offer.quoteHash !== offer.quoteHash) {
+      const message = 'Another tab or command has tried to pay with other prices. Ask for the price again.';
+      throw paymentError('CHANGED', message, { address: offer.plan.address });
+    }
+  }
+  return tried;
 }
 
 /** Writes down which records an old transaction has paid for up to a block. @returns whether there is one. */
@@ -222,12 +231,20 @@ async function send(
   signal.throwIfAborted();
   let pending: PendingTransaction | undefined;
   const note = async (sent: SentTransaction) => {
-    if (!pending) {
+    const isFirst = pending === undefined;
+    if (isFirst) {
+      for (const offer of offers) {
+        signal.throwIfAborted();
+        await journal.putRecord({ offer });
+      }
       signal.throwIfAborted();
-      for (const offer of offers) await journal.putRecord({ offer });
     }
     pending = { ...sent, addresses: offers.map(nameOf) };
     await journal.putPending(pending);
+    if (isFirst && signal.aborted) {
+      await journal.removePending(pending);
+      throw signal.reason;
+    }
   };
   const sending = account.send(call, note).catch(async (error) => {
     if (pending && paymentProblemOf(error) === 'REJECTED') await journal.removePending(pending);

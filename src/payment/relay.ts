@@ -11,10 +11,12 @@ import { BadAnswer, readJson } from './read-json.ts';
 /** The answer for one record. */
 export type Quoted = { status: 'stored' } | { status: 'unavailable' } | { status: 'quoted'; offer: Offer };
 
+const contract = s.pattern(/^0x[0-9a-f]{40}$/, 'it must be 0x and 40 hex digits');
+
 const infoSchema = s.object({
   chainId: s.integer('chains'),
-  token: v.string(),
-  vault: v.string(),
+  token: contract,
+  vault: contract,
   settlementVersion: v.number(),
   maxQuotes: v.pipe(s.integer('records'), v.minValue(1)),
 });

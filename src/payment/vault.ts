@@ -3,6 +3,7 @@ import { createContract } from 'micro-eth-signer/abi.js';
 import * as v from 'valibot';
 import * as s from '../schema.ts';
 import { delay } from '../util/delay.ts';
+import { plainText } from '../util/plain-text.ts';
 import { isTestChain, type PaymentChain } from './chain.ts';
 import { paymentError } from './errors.ts';
 import type { Offer } from './quotes.ts';
@@ -81,6 +82,9 @@ export const maxPaymentsPerTransaction = 256;
 const approveGas = 50_000n;
 const transactionGas = 65_000n;
 const paymentGas = 30_000n;
+
+/** Of the messages of wallets and endpoints. */
+const mostMessageCharacters = 300;
 
 /** EIP-1193: the user refused. */
 const userRejected = 4001;
@@ -265,12 +269,12 @@ export class Vault {
     try {
       return await this.provider.request({ method, params });
     } catch (error) {
-      const { code, message } = error as { code?: unknown; message?: unknown };
+      const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
       if (code === userRejected)
         throw paymentError('REJECTED', 'It was refused in the wallet. Nothing was paid.', { method }, error);
       throw paymentError(
         'RPC',
-        `The wallet or RPC endpoint failed at ${method}: ${message}`,
+        `The wallet or RPC endpoint failed at ${method}: ${plainText(String(message ?? 'it gave no reason'), mostMessageCharacters)}`,
         { method },
         error,
       );

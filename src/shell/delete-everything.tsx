@@ -16,15 +16,12 @@ interface Props {
 
 /** Deletes the keys of lasting addresses and the payments. @returns why that failed. All else is deleted even then. */
 async function deleteOwned(): Promise<GatewayApiError | null> {
-  try {
-    const { ownedPointers } = await import('./pointers/owned.ts');
-    await ownedPointers.clear();
-    const { deleteJournals } = await import('./payment/journal-database.ts');
-    await deleteJournals();
-    return null;
-  } catch (error) {
-    return asGatewayApiError(error);
-  }
+  const results = await Promise.allSettled([
+    import('./pointers/owned.ts').then(({ ownedPointers }) => ownedPointers.clear()),
+    import('./payment/journal-database.ts').then(({ deleteJournals }) => deleteJournals()),
+  ]);
+  const failed = results.find((result) => result.status === 'rejected');
+  return failed ? asGatewayApiError(failed.reason) : null;
 }
 
 /** Deletes all data of this gateway in this browser, after the user has confirmed it. */

@@ -102,7 +102,7 @@ test('a wallet pays what the screen says, and the network gets everything', {
   await expect(done(page)).toBeVisible({ timeout: 30_000 });
   expect(before - (await balance())).toBe(4n * recordPrice);
   expect(relay.stored.size).toBe(4);
-  await expect(done(page)).toContainText('You paid 0.046875 ANT, and fees of 0.');
+  await expect(done(page)).toContainText('This time, you paid 0.046875 ANT, and fees of 0.');
 
   const [download] = await Promise.all([
     page.waitForEvent('download'),
@@ -237,5 +237,7 @@ test('a gateway whose sites share its origin does not pay', async ({ context, st
   await choose(page);
   await page.getByRole('checkbox', { name: /^In the Autonomi network/ }).check();
   await expect(page.getByText('Their scripts could change what you pay for')).toBeVisible();
-  await expect(page.getByRole('button', { name: 'See the price' })).toBeHidden();
+  await page.getByRole('button', { name: 'Publish', exact: true }).click();
+  await expect(problem(page)).toContainText('The app cannot pay for uploads at this address.');
+  await expect(done(page)).toBeHidden();
 });

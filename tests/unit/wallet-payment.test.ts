@@ -205,6 +205,35 @@ describe('a payment in a page that is closed', () => {
     expect(before - (await balance())).toBe(2n * recordPrice);
   });
 
+  it('is not paid again by a tab that has other prices', async () => {
+    const before = await balance();
+    const otherTab = await bill();
+    const agree = await closedWhileWaiting();
+    await agree();
+    const account = await WalletAccount.connect(vault);
+    expect(await problemOf(pay(otherTab, account, limit, parts))).toBe('CHANGED');
+    await settlePending(parts);
+    expect((await payBill()).amount).toBe(0n);
+    expect(before - (await balance())).toBe(2n * recordPrice);
+  });
+
+  it('is not asked for after the user has stopped', async () => {
+    const slow = memoryStore();
+    const noted = new PaymentJournal({
+      ...slow,
+      async put(key, value) {
+        await slow.put(key, value);
+        // Before the wallet is asked for the first time.
+        if (key.startsWith('transaction-')) stopping.abort(new Error('stopped'));
+      },
+    });
+    const account = await WalletAccount.connect(vault);
+    const paying = pay(await bill(), account, limit, { ...parts, journal: noted });
+    await expect(paying).rejects.toThrow('stopped');
+    await expect.poll(() => slow.keys('transaction-')).toEqual([]);
+    expect(wallet.asked).not.toContain('eth_sendTransaction');
+  });
+
   it('is not paid by another account as long as the first one may pay', async () => {
     const before = await balance();
     const agree = await closedWhileWaiting();

@@ -56,11 +56,11 @@ export default function PriceSection({ state }: { state: Priced }) {
       </p>
       <p class="actions">
         {wait ? (
-          <Button look="quiet" isSmall onClick={payment.stop}>
+          <Button key="stop" look="quiet" isSmall onClick={payment.stop}>
             {t.stop}
           </Button>
         ) : (
-          <Button look="quiet" isSmall onClick={() => publishSession.backToChoice()}>
+          <Button key="back" look="quiet" isSmall onClick={() => publishSession.backToChoice()}>
             {t.back}
           </Button>
         )}
@@ -165,11 +165,9 @@ function PayForm({ amount, connected, isWaiting, onPay, onForget, onOther }: Pay
       {waiting && (
         <p class="notice-strong">
           {t.waiting(waiting.account)}{' '}
-          {waiting.account !== account.address && (
-            <Button look="link" onClick={onForget}>
-              {t.forget}
-            </Button>
-          )}
+          <Button look="link" onClick={onForget}>
+            {t.forget}
+          </Button>
         </p>
       )}
       <TextField

@@ -4,9 +4,9 @@ import type { Account } from '../../payment/account.ts';
 import type { Bill } from '../../payment/bill.ts';
 import type { PaymentChain } from '../../payment/chain.ts';
 import { paymentProblemOf } from '../../payment/errors.ts';
-import type { PendingTransaction } from '../../payment/journal.ts';
+import { nameOf, type PaymentJournal, type PendingTransaction } from '../../payment/journal.ts';
 import { type Payment, pay, settlePending } from '../../payment/pay.ts';
-import { Vault } from '../../payment/vault.ts';
+import { type Provider, Vault } from '../../payment/vault.ts';
 import { WalletAccount } from '../../payment/wallet-account.ts';
 import { raceAbort } from '../../util/watchdog.ts';
 import { asGatewayApiError, GatewayApiError } from '../gateway-api.ts';
@@ -80,24 +80,29 @@ export function usePayment(due: Due, onPaid: (payment: Payment) => void, onBusy:
     disconnect: () => setConnected(null),
     connect: ({ provider }: Wallet) =>
       work('connecting', async (signal) => {
-        const vault = new Vault(chain, provider);
-        const account = await raceAbort(WalletAccount.connect(vault), signal);
+        const vault = new Vault(
+          chain,
+          stoppable(provider, () => stopping.current!.signal),
+        );
+        const account = await WalletAccount.connect(vault);
+        setWait('confirming');
         const journal = openJournal(chain);
         if (await forgetFormerChain(chain, await vault.fingerprint()))
           throw new GatewayApiError('CHANGED', paymentTexts().newChain, { isTranslated: true });
         await settlePending({ vault, journal, signal });
-        const [balance, fees, pending] = await Promise.all([
+        const [balance, fees, waiting] = await Promise.all([
           vault.balance(account.address),
           vault.estimateFees(bill.due.length),
-          journal.pending(),
+          waitingFor(bill, account.address, journal),
         ]);
-        const waiting = pending.find(({ addresses }) => addresses.length > 0);
         setConnected({ account, vault, balance, fees, waiting });
       }),
     forget: () =>
       work('connecting', async () => {
-        await openJournal(chain).removePending(connected!.waiting!);
-        setConnected({ ...connected!, waiting: undefined });
+        const journal = openJournal(chain);
+        const { account, waiting } = connected!;
+        await journal.removePending(waiting!);
+        setConnected({ ...connected!, waiting: await waitingFor(bill, account.address, journal) });
       }),
     /** @param limit in atto. */
     pay: (limit: bigint) =>
@@ -116,9 +121,34 @@ export function usePayment(due: Due, onPaid: (payment: Payment) => void, onBusy:
           },
         };
         await journal.putUpload({ address, name, records: [...records] });
+        // The user may have agreed to an older request since the wallet was connected.
+        await settlePending({ vault, journal, signal });
         onPaid(await pay(bill, shown, limit, { vault, journal, signal }));
       }),
   };
+}
+
+/** Lets the user stop waiting for a wallet. Only the answer to a transaction is awaited after that, for the journal. */
+function stoppable(provider: Provider, signal: () => AbortSignal): Provider {
+  return {
+    request: (request) =>
+      request.method === 'eth_sendTransaction'
+        ? provider.request(request)
+        : raceAbort(provider.request(request), signal()),
+  };
+}
+
+/** The payment for records of the bill that a wallet may still send. One of another account has to be forgotten first. */
+async function waitingFor(
+  { due }: Bill,
+  account: string,
+  journal: PaymentJournal,
+): Promise<PendingTransaction | undefined> {
+  const names = new Set(due.map(nameOf));
+  const pending = (await journal.pending()).filter(({ addresses }) =>
+    addresses.some((name) => names.has(name)),
+  );
+  return pending.find((other) => other.account !== account) ?? pending[0];
 }
 
 /** @throws GatewayApiError `BUSY` if another tab pays. */

@@ -24,7 +24,7 @@ interface Props {
   config: GatewayConfig | null;
 }
 
-type Problem = PeerProblem | NetworkProblem | 'nowhere';
+type Problem = PeerProblem | NetworkProblem | 'nowhere' | 'not-here';
 
 export function PublishTargets({ state, config }: Props) {
   const choice = usePeerChoice(config);
@@ -45,13 +45,15 @@ export function PublishTargets({ state, config }: Props) {
   function publish() {
     const peers = atPeers ? choice.chosen() : { peers: [], token: '' };
     const wrong =
-      !atPeers && !inNetwork
-        ? 'nowhere'
-        : typeof peers === 'string'
-          ? peers
-          : inNetwork && typeof network === 'string'
-            ? network
-            : null;
+      form.inNetwork && !inNetwork
+        ? 'not-here'
+        : !atPeers && !inNetwork
+          ? 'nowhere'
+          : typeof peers === 'string'
+            ? peers
+            : inNetwork && typeof network === 'string'
+              ? network
+              : null;
     setProblem(wrong);
     if (wrong !== null) document.getElementById(fieldOf[wrong])?.focus();
     else if (typeof peers !== 'string') {
@@ -116,6 +118,11 @@ export function PublishTargets({ state, config }: Props) {
             )}
             {networkProblem && <NetworkProblemText problem={networkProblem} />}
             {problem === 'nowhere' && <p class="note note-problem">{t.nowhere}</p>}
+            {problem === 'not-here' && (
+              <p class="note note-problem">
+                {t.notHere} {shared.error && <ProblemText problem={shared.error} />}
+              </p>
+            )}
             {error && (
               <p class="note note-problem">
                 {isStopped && `${t.failed} `}
@@ -144,6 +151,7 @@ const fieldOf: Record<Problem, string> = {
   'no-relay': 'other-relay',
   chain: 'test-chain',
   nowhere: 'at-peers',
+  'not-here': 'in-network',
 };
 
 function isOneOf<T extends string>(all: readonly T[], value: string | null): value is T {

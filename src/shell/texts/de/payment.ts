@@ -49,9 +49,9 @@ export const payment: typeof english = {
   confirming: 'Die Kette bestätigt die Zahlung …',
   stop: 'Nicht länger warten',
   stopped:
-    'Angehalten. Zeigt Ihre Wallet die Anfrage noch, lehnen Sie sie dort ab. Stimmen Sie ihr später zu, wird das hier gefunden, und nichts wird doppelt bezahlt.',
+    'Angehalten. Zeigt Ihre Wallet die Anfrage noch, lehnen Sie sie dort ab. Stimmen Sie ihr später zu, findet diese App das und fragt nicht noch einmal danach.',
   waiting: (account) =>
-    `Eine frühere Zahlung von ${account} wartet vielleicht noch in Ihrer Wallet. Lehnen Sie sie dort ab. Stimmen Sie auch ihr zu, führt die Kette nur eine von beiden aus.`,
+    `Eine frühere Zahlung von ${account} wartet vielleicht noch in Ihrer Wallet. Lehnen Sie sie dort ab, bevor Sie noch einmal zahlen.`,
   forget: 'Sie ist nicht mehr da: vergessen',
   busy: 'Ein anderer Tab dieser App zahlt gerade. Schließen Sie das zuerst dort ab.',
   newChain: 'Die Testkette wurde neu gestartet. Fragen Sie noch einmal nach dem Preis.',
@@ -60,5 +60,5 @@ export const payment: typeof english = {
     `${name}: Die Zahlung ist vermerkt. Wählen Sie dieselben Dateien noch einmal, um den Upload abzuschließen. Nichts wird doppelt bezahlt.`,
   unnamed: 'Ein Upload',
   receipt: 'Beleg speichern',
-  receiptNote: (amount, fees) => `Sie haben ${amount} gezahlt, und Gebühren von ${fees}.`,
+  receiptNote: (amount, fees) => `Sie haben diesmal ${amount} gezahlt, und Gebühren von ${fees}.`,
 };

@@ -26,6 +26,7 @@ export const publish: Texts['publish'] = {
   seePrice: 'Preis ansehen',
   pricing: (asked, all) => `Das Netzwerk wird nach Preisen gefragt: ${asked} von ${all} Chunks`,
   nowhere: 'Wählen Sie, wohin es hochgeladen wird.',
+  notHere: 'An dieser Adresse kann die App keine Uploads bezahlen. Wählen Sie „Im Autonomi-Netzwerk“ ab.',
   peers: 'Peers, zu denen hochgeladen wird',
   otherPeer: 'Ein anderer Peer',
   otherPeerPlaceholder: 'https://peer.example:4433',

@@ -47,9 +47,9 @@ export const payment = {
   confirming: 'The chain confirms the payment …',
   stop: 'Stop waiting',
   stopped:
-    'Stopped. If your wallet still shows the request, refuse it there. If you agree to it later, it is found here, and nothing is paid twice.',
+    'Stopped. If your wallet still shows the request, refuse it there. If you agree to it later, this app finds it and does not ask for it again.',
   waiting: (account: string) =>
-    `An earlier payment by ${account} may still wait in your wallet. Refuse it there. If you agree to it as well, the chain executes only one of the two.`,
+    `An earlier payment by ${account} may still wait in your wallet. Refuse it there before you pay again.`,
   forget: 'It is not there any more: forget it',
   busy: 'Another tab of this app is paying. Finish there first.',
   newChain: 'The test chain was started anew. Ask for the price again.',
@@ -58,5 +58,5 @@ export const payment = {
     `${name}: the payment is kept. Choose the same files again to finish the upload. Nothing is paid twice.`,
   unnamed: 'An upload',
   receipt: 'Save the receipt',
-  receiptNote: (amount: string, fees: string) => `You paid ${amount}, and fees of ${fees}.`,
+  receiptNote: (amount: string, fees: string) => `This time, you paid ${amount}, and fees of ${fees}.`,
 };

@@ -24,6 +24,7 @@ export const publish = {
   seePrice: 'See the price',
   pricing: (asked: string, all: string) => `Asking the network for prices: ${asked} of ${all} chunks`,
   nowhere: 'Choose where to upload it.',
+  notHere: 'The app cannot pay for uploads at this address. Uncheck “In the Autonomi network”.',
   peers: 'Peers to upload to',
   otherPeer: 'Another peer',
   otherPeerPlaceholder: 'https://peer.example:4433',
