@@ -107,7 +107,7 @@ async function main(): Promise<void> {
     rows.push(...(await readFromNodes(browser, folder, other, items, prepared.pointer, film)));
 
     await other.stop();
-    rows.push(...(await publishPaid(folder)));
+    rows.push(...(await publishPaid(browser, folder)));
 
     const text = `${machineLine(machine)} ${nodes} nodes, each in a process of its own.\n\n${table(rows)}\n`;
     console.log(`\nEvery byte was equal.\n\n${text}`);

@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict';
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Browser } from '@playwright/test';
 import { Address } from '../../src/address.ts';
 import { parsePointer } from '../../src/content/pointer.ts';
+import { formatAnt, formatEther } from '../../src/payment/amounts.ts';
+import { openShellIn } from '../support/chromium.ts';
 import { runCli } from '../support/cli-process.ts';
+import { installWallet } from '../support/page-wallet.ts';
+import { distFolder } from '../support/paths.ts';
+import { PeerProcess } from '../support/peer-process.ts';
 import { noise } from '../support/publish.ts';
 import { richKey, TestChain } from '../support/test-chain.ts';
 import { Devnet } from './devnet.ts';
@@ -14,9 +20,11 @@ import { type Row, seconds } from './rows.ts';
 const nodeCount = 10;
 const siteFiles = 300;
 const fileBytes = 60_000_000;
+/** The longest time until the app has the prices, or has stored everything, in milliseconds. */
+const mostPaidMs = 240_000;
 
 /** Publishes with payments on a local chain, and reads it back from the nodes. */
-export async function publishPaid(folder: string): Promise<Row[]> {
+export async function publishPaid(browser: Browser, folder: string): Promise<Row[]> {
   const stops: (() => Promise<void>)[] = [];
   try {
     const chain = await TestChain.start();
@@ -85,6 +93,14 @@ export async function publishPaid(folder: string): Promise<Row[]> {
       rows.push({ step: 'paid upload → nodes → peer → command', item, bytes, seconds: seconds(readMs) });
     }
 
+    const garden = join(folder, 'paid-garden');
+    await makeSite(garden, 'in the app');
+    const { row, address } = await payInApp(browser, folder, garden, chain, relays);
+    const appMs = performance.now();
+    const bytes = await readBack(await startPeer(), address, garden, folder);
+    const step = 'paid upload → nodes → peer → command';
+    rows.push(row, { step, item: row.item, bytes, seconds: seconds(appMs) });
+
     const key = ['--key', join(folder, 'paid-owner.key'), '--max-cost', '1'];
     const [site0, film0] = addresses as [string, string];
     for (const [step, target] of [
@@ -107,11 +123,69 @@ export async function publishPaid(folder: string): Promise<Row[]> {
   }
 }
 
-async function makeSite(folder: string): Promise<void> {
+/** Publishes a folder in the app, to the network only. A wallet of the page pays. */
+async function payInApp(
+  browser: Browser,
+  folder: string,
+  site: string,
+  chain: TestChain,
+  relays: readonly NetworkPeer[],
+): Promise<{ row: Row; address: string }> {
+  const config = join(folder, 'antway-paid.json');
+  await writeFile(config, JSON.stringify({ peers: relays.map(({ url }) => url) }));
+  const host = await PeerProcess.start({
+    flags: ['--web', distFolder, '--web-config', config],
+    webTransport: 'none',
+  });
+  const context = await browser.newContext();
+  try {
+    await installWallet(context, chain);
+    const root = `http://antway.localhost:${new URL(host.url).port}`;
+    const page = await openShellIn(context, `${root}/#publish`);
+    await page.locator('input[name=folder]').setInputFiles(site);
+    await page.getByRole('checkbox', { name: 'At peers' }).uncheck();
+    await page.getByRole('checkbox', { name: /^In the Autonomi network/ }).check();
+    await page.getByText('Test chain', { exact: true }).click();
+    const { token, vault } = chain;
+    await page.getByLabel('Chain, token and vault').fill(`${TestChain.chainId},${token},${vault}`);
+    const found = page.getByRole('group', { name: 'Peers that bring it' }).getByRole('checkbox');
+    await found.nth(relays.length - 1).waitFor();
+
+    const before = await balances(chain);
+    const startedMs = performance.now();
+    await page.getByRole('button', { name: 'See the price' }).click();
+    const price = page.getByRole('region', { name: 'What it costs' });
+    await price.getByRole('button', { name: 'Connect Test Wallet' }).click({ timeout: mostPaidMs });
+    const pay = price.getByRole('button', { name: /^Pay / });
+    const shown = await pay.textContent();
+    await pay.click();
+    const done = page.getByRole('region', { name: 'Published', exact: true });
+    await done.waitFor({ timeout: mostPaidMs });
+    const took = seconds(startedMs);
+    const after = await balances(chain);
+    const paid = formatAnt(before.token - after.token);
+    assert.equal(shown, `Pay ${paid}`, 'the chain charged the price');
+    const fees = formatEther(before.ether - after.ether);
+    assert.ok((await done.textContent())!.includes(`you paid ${paid}, and fees of ${fees}.`), 'the fees');
+    const [, address] = /ant:\/\/([0-9a-f]{64})/.exec((await done.textContent())!)!;
+    return {
+      row: { step: 'paid upload in the app', item: `a site of ${siteFiles} files`, seconds: took },
+      address: address!,
+    };
+  } finally {
+    await context.close();
+    await host.stop();
+  }
+}
+
+async function makeSite(folder: string, words = 'text'): Promise<void> {
   await mkdir(folder);
   for (let i = 0; i < siteFiles; i++) {
     const name = i === 0 ? 'index.html' : `page-${i}.html`;
-    await writeFile(join(folder, name), `<!doctype html><title>Page ${i}</title>${'text '.repeat(i * 10)}`);
+    await writeFile(
+      join(folder, name),
+      `<!doctype html><title>Page ${i}</title>${`${words} `.repeat(i * 10)}`,
+    );
   }
 }
 
