@@ -2,6 +2,7 @@
 
 use crate::memory_pool::RecentUse;
 use crate::metrics::Transport;
+use crate::network_quotas::NetworkQuotas;
 use crate::network_usage::NetworkUsage;
 use crate::rate_limiter::RateLimiter;
 use crate::readers::Reader;
@@ -23,31 +24,6 @@ pub struct Client {
     pub reader: Arc<Reader>,
     /// The quotas of the client's network. `None` for loopback.
     pub network: Option<Arc<NetworkQuotas>>,
-}
-
-/// The quotas that all clients of one network share.
-pub struct NetworkQuotas {
-    /// The memory for chunks.
-    pub memory: Arc<Semaphore>,
-    /// The lookups at upstreams.
-    pub lookups: Arc<Semaphore>,
-    /// The requests for quotes and for paid uploads.
-    pub paid_requests: Arc<Semaphore>,
-    /// The records of these requests that are asked for, or on their way, at the same time.
-    pub paid_records: Arc<Semaphore>,
-    /// The memory for chunks that the network held recently.
-    pub recent_memory: Arc<RecentUse>,
-    /// The one place of the network in the queue for the memory of all clients.
-    pub turn: Semaphore,
-    /// The quotas of the /48 around an IPv6 /64.
-    pub site: Option<Arc<Self>>,
-}
-
-impl NetworkQuotas {
-    /// These quotas, and those of the site.
-    pub fn with_site(&self) -> impl Iterator<Item = &Self> {
-        [self].into_iter().chain(self.site.as_deref())
-    }
 }
 
 impl Client {

@@ -28,6 +28,7 @@ pub mod memory;
 mod memory_pool;
 pub mod metrics;
 pub mod network;
+pub mod network_quotas;
 pub mod network_usage;
 mod open_files;
 pub mod origins;

@@ -327,7 +327,7 @@ impl Limits {
 
     /// The maximum number of chunks in memory for one IPv6 /48.
     pub fn chunks_per_site(&self) -> usize {
-        (self.chunks_in_memory - self.chunks_in_memory / SITE_REST_DIVISOR).max(1)
+        site_share(self.chunks_in_memory)
     }
 
     /// The maximum number of lookups at upstreams for one IPv6 /48.

@@ -3,27 +3,19 @@
 //! A permit belongs to an allocation, not to a request: it is released when the last bytes of the chunk are dropped.
 //! The QUIC library drops bytes when the client has acknowledged them, and hyper when it has written them.
 
-use crate::client::{Client, ClientNetworks, NetworkQuotas};
-use crate::limits::PRESSURE_PERIOD;
-use crate::limits::{Limits, MAX_CHUNK_BYTES, MAX_PAID_RECORDS, network_share, site_share};
-use crate::memory_pool::{MemoryPool, PoolPermit};
+use crate::client::Client;
+use crate::limits::{Limits, MAX_CHUNK_BYTES, PRESSURE_PERIOD};
+use crate::memory_pool::{MemoryPool, PoolPermit, UNIT_BYTES, UNITS_PER_CHUNK, chunk_semaphore};
 use crate::metrics::Transport;
+use crate::network_quotas::{NetworkQuotas, QuotaRegistry};
 use crate::readers::{HeldMemory, Readers};
-use ipnet::IpNet;
-use std::collections::HashMap;
 use std::net::IpAddr;
 use std::pin::pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Instant;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::sleep;
-
-/// The memory that one semaphore permit stands for, in bytes. Small chunks take less than the memory of a large one.
-const UNIT_BYTES: u32 = 64 * 1024;
-
-/// The number of semaphore permits for a chunk of unknown length.
-const UNITS_PER_CHUNK: u32 = MAX_CHUNK_BYTES / UNIT_BYTES;
 
 /// Permits for the chunks of all clients.
 pub struct ChunkMemory {
@@ -32,21 +24,7 @@ pub struct ChunkMemory {
     /// The number of requests that wait for the memory of all clients.
     waiting: AtomicUsize,
     session_quota: usize,
-    network_shares: Shares,
-    site_shares: Shares,
-    limit_loopback: bool,
-    /// The quotas of connected networks, and of some disconnected ones.
-    networks: Mutex<HashMap<IpNet, Weak<NetworkQuotas>>>,
-    /// The number of entries at which disconnected networks are removed.
-    max_networks: usize,
-}
-
-/// The quotas of one network.
-struct Shares {
-    chunks: usize,
-    lookups: usize,
-    paid_requests: usize,
-    paid_records: usize,
+    networks: QuotaRegistry,
 }
 
 /// The permit for one chunk in memory. It is released on drop.
@@ -83,21 +61,7 @@ impl ChunkMemory {
             readers: Readers::default(),
             waiting: AtomicUsize::new(0),
             session_quota: limits.chunks_per_session(),
-            network_shares: Shares {
-                chunks: limits.chunks_per_network(),
-                lookups: limits.lookups_per_network(),
-                paid_requests: network_share(limits.paid_requests()),
-                paid_records: network_share(MAX_PAID_RECORDS),
-            },
-            site_shares: Shares {
-                chunks: limits.chunks_per_site(),
-                lookups: limits.lookups_per_site(),
-                paid_requests: site_share(limits.paid_requests()),
-                paid_records: site_share(MAX_PAID_RECORDS),
-            },
-            limit_loopback: limits.limit_loopback,
-            networks: Mutex::default(),
-            max_networks: limits.sessions + limits.http_connections,
+            networks: QuotaRegistry::new(limits),
         }
     }
 
@@ -117,7 +81,7 @@ impl ChunkMemory {
             ip,
             session_memory: Arc::new(chunk_semaphore(self.session_quota)),
             reader: self.readers.add(),
-            network: self.network(ip),
+            network: self.networks.of(ip),
         }
     }
 
@@ -166,42 +130,6 @@ impl ChunkMemory {
             }
         }
     }
-
-    /// The quotas of the client's networks. `None` for exempt clients.
-    fn network(&self, ip: IpAddr) -> Option<Arc<NetworkQuotas>> {
-        if !self.limit_loopback && ip.to_canonical().is_loopback() {
-            return None;
-        }
-        let ClientNetworks { own, site } = ClientNetworks::of(ip);
-        let site = site.map(|site| self.quotas(site, &self.site_shares, None));
-        Some(self.quotas(own, &self.network_shares, site))
-    }
-
-    fn quotas(
-        &self,
-        network: IpNet,
-        shares: &Shares,
-        site: Option<Arc<NetworkQuotas>>,
-    ) -> Arc<NetworkQuotas> {
-        let mut networks = self.networks.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(quotas) = networks.get(&network).and_then(Weak::upgrade) {
-            return quotas;
-        }
-        if networks.len() >= self.max_networks {
-            networks.retain(|_, quotas| quotas.strong_count() > 0);
-        }
-        let quotas = Arc::new(NetworkQuotas {
-            memory: Arc::new(chunk_semaphore(shares.chunks)),
-            lookups: Arc::new(Semaphore::new(shares.lookups)),
-            paid_requests: Arc::new(Semaphore::new(shares.paid_requests)),
-            paid_records: Arc::new(Semaphore::new(shares.paid_records)),
-            recent_memory: Arc::default(),
-            turn: Semaphore::new(1),
-            site,
-        });
-        networks.insert(network, Arc::downgrade(&quotas));
-        quotas
-    }
 }
 
 /// Counts a waiting request until this is dropped.
@@ -223,11 +151,6 @@ impl Drop for Waiting<'_> {
 async fn acquire_units(semaphore: &Arc<Semaphore>) -> OwnedSemaphorePermit {
     let permits = Arc::clone(semaphore).acquire_many_owned(UNITS_PER_CHUNK);
     permits.await.expect("the semaphore is never closed")
-}
-
-/// A semaphore for the memory of `chunks` large chunks.
-fn chunk_semaphore(chunks: usize) -> Semaphore {
-    Semaphore::new(chunks * UNITS_PER_CHUNK as usize)
 }
 
 #[cfg(test)]
@@ -398,17 +321,5 @@ mod tests {
             let held: Vec<_> = (0..9).map_while(|_| connection()).collect();
             assert_eq!(held.len(), 8);
         }
-    }
-
-    #[tokio::test]
-    async fn removes_the_quotas_of_disconnected_clients() {
-        let memory = memory();
-        let stays = memory.http_client(ip("203.0.113.1"));
-        for last in 2..255 {
-            memory.http_client(ip(&format!("203.0.113.{last}")));
-        }
-        let networks = memory.networks.lock().unwrap();
-        assert!(networks.len() <= 4, "{}", networks.len());
-        assert!(networks.contains_key(&ClientNetworks::of(stays.ip).own));
     }
 }

@@ -3,16 +3,27 @@
 //! A network that held much memory recently must leave some of it free. So a client that reads its chunks quickly gets
 //! memory at once, even if many other networks never read theirs.
 
-use crate::limits::MEMORY_USE_PERIOD;
+use crate::limits::{MAX_CHUNK_BYTES, MEMORY_USE_PERIOD};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
-use tokio::sync::oneshot;
+use tokio::sync::{Semaphore, oneshot};
+
+/// The memory that one semaphore permit stands for, in bytes. Small chunks take less than the memory of a large one.
+pub const UNIT_BYTES: u32 = 64 * 1024;
+
+/// The number of semaphore permits for a chunk of unknown length.
+pub const UNITS_PER_CHUNK: u32 = MAX_CHUNK_BYTES / UNIT_BYTES;
 
 /// A network leaves this many times the memory free that it held recently.
 const RESERVE_FACTOR: f64 = 4.0;
 
 /// The largest reserve is the memory divided by this.
 const RESERVE_DIVISOR: usize = 8;
+
+/// A semaphore for the memory of `chunks` large chunks.
+pub fn chunk_semaphore(chunks: usize) -> Semaphore {
+    Semaphore::new(chunks * UNITS_PER_CHUNK as usize)
+}
 
 /// The memory of all clients, in units.
 pub struct MemoryPool {
