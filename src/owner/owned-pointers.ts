@@ -1,4 +1,4 @@
-import { clear, createStore, del, entries, get, promisifyRequest, type UseStore } from 'idb-keyval';
+import { clear, createStore, del, entries, get, set, type UseStore } from 'idb-keyval';
 import { Address } from '../address.ts';
 import type { Pointer } from '../content/pointer.ts';
 import { AntwayError } from '../errors.ts';
@@ -185,10 +185,7 @@ export class OwnedPointers {
 
   async #save({ address, label, states }: OwnedPointer): Promise<void> {
     const entry: Entry = { label, states: states.toJson() };
-    await this.#store('readwrite', (store) => {
-      store.put(entry, address.hex);
-      return promisifyRequest(store.transaction);
-    });
+    await set(address.hex, entry, this.#store);
   }
 }
 

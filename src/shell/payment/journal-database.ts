@@ -1,4 +1,4 @@
-import { clear, createStore, del, get, keys, promisifyRequest, type UseStore } from 'idb-keyval';
+import { clear, createStore, del, get, keys, set, type UseStore } from 'idb-keyval';
 import { isTestChain, type PaymentChain } from '../../payment/chain.ts';
 import {
   type JournalStore,
@@ -25,7 +25,7 @@ function journalAt(prefix: string): PaymentJournal {
   const store = database();
   const entries: JournalStore = {
     get: (key) => get(prefix + key, store),
-    put: (key, value) => write(store, prefix + key, value),
+    put: (key, value) => set(prefix + key, value, store),
     delete: (key) => del(prefix + key, store),
     async keys(part) {
       const all = await keys<string>(store);
@@ -33,14 +33,6 @@ function journalAt(prefix: string): PaymentJournal {
     },
   };
   return new PaymentJournal(entries);
-}
-
-/** Awaits the transaction, not only the request: the change is on the disk then. */
-function write(store: UseStore, key: string, value: unknown): Promise<void> {
-  return store('readwrite', (objects) => {
-    objects.put(value, key);
-    return promisifyRequest(objects.transaction);
-  });
 }
 
 /**
@@ -56,7 +48,7 @@ export async function forgetFormerChain(chain: PaymentChain, fingerprint: string
   if (known === fingerprint) return false;
   const former = (await keys<string>(store)).filter((key) => key.startsWith(prefix));
   for (const key of former) await del(key, store);
-  await write(store, prefix + fingerprintKey, fingerprint);
+  await set(prefix + fingerprintKey, fingerprint, store);
   return known !== undefined;
 }
 
