@@ -148,9 +148,12 @@ export async function pay(
   return payment;
 }
 
-const sumOf = (offers: readonly Offer[]) => offers.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
+/** In atto. */
+export const sumOf = (offers: readonly Offer[]) =>
+  offers.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
 
-async function unpaid(offers: readonly Offer[], journal: PaymentJournal): Promise<Offer[]> {
+/** The offers that no payment is written down for. */
+export async function unpaid(offers: readonly Offer[], journal: PaymentJournal): Promise<Offer[]> {
   const entries = await Promise.all(offers.map((offer) => journal.record(nameOf(offer))));
   return offers.filter((_, i) => entries[i]?.transaction === undefined);
 }

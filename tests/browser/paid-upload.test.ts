@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { AxeBuilder } from '@axe-core/playwright';
-import type { BrowserContext, Page } from '@playwright/test';
-import { expect, openShellIn, test } from '../support/chromium.ts';
-import { startPublisher } from '../support/lasting-address.ts';
+import type { Page } from '@playwright/test';
+import { expect, test } from '../support/chromium.ts';
+import { openPublish, startPublisher } from '../support/lasting-address.ts';
 import { installWallet, walletIn } from '../support/page-wallet.ts';
+import { fillNetwork, payButton, price, published, seePrice } from '../support/payment-screen.ts';
 import { RelayDouble, type RelayFaults } from '../support/relay-double.ts';
-import { shellStored } from '../support/shell-stored.ts';
 import { TestChain } from '../support/test-chain.ts';
 
 /** The price of a record at nodes without records: three times 0.00390625 ANT. */
@@ -29,12 +29,6 @@ test.beforeEach(async ({ startPeer, folder, context }) => {
 });
 test.afterEach(() => relay.stop());
 
-async function openPublish(context: BrowserContext, url = root): Promise<Page> {
-  const page = await openShellIn(context, `${url}/#publish`);
-  await shellStored(page);
-  return page;
-}
-
 /** Chooses a file that is published nowhere, or one with this text. */
 async function choose(page: Page, text = randomBytes(16).toString('hex')): Promise<string> {
   const buffer = Buffer.from(`<!doctype html><title>${text}</title>`);
@@ -44,16 +38,9 @@ async function choose(page: Page, text = randomBytes(16).toString('hex')): Promi
   return text;
 }
 
-/** Fills in the fields for the network, and asks for the price. */
-async function askForPrice(page: Page, { atPeers = false, relays = [relay.url] } = {}): Promise<void> {
-  await page.getByRole('checkbox', { name: 'At peers' }).setChecked(atPeers);
-  await page.getByRole('checkbox', { name: /^In the Autonomi network/ }).check();
-  const chainField = page.getByLabel('Chain, token and vault');
-  if (!(await chainField.isVisible())) await page.getByText('Test chain', { exact: true }).click();
-  const { token, vault } = chain;
-  await chainField.fill(`${TestChain.chainId},${token},${vault}`);
-  await page.getByLabel('Another one').fill(relays[0]!);
-  await page.getByRole('button', { name: 'See the price' }).click();
+async function askForPrice(page: Page, { atPeers = false } = {}): Promise<void> {
+  await fillNetwork(page, chain, { atPeers, relay: relay.url });
+  await seePrice(page);
 }
 
 async function expectAccessible(page: Page): Promise<void> {
@@ -64,16 +51,12 @@ async function expectAccessible(page: Page): Promise<void> {
 /** The peer at this root also answers at its address. */
 const peerOf = (url: string) => url.replace('antway.localhost', '127.0.0.1');
 
-const price = (page: Page) => page.getByRole('region', { name: 'What it costs' });
-const done = (page: Page) => page.getByRole('region', { name: 'Published', exact: true });
 const problem = (page: Page) => page.locator('.note-problem:not(:empty)');
 
 async function connect(page: Page): Promise<void> {
   await price(page).getByRole('button', { name: 'Connect Test Wallet' }).click();
   await expect(price(page).getByText(chain.accounts[0]!, { exact: true })).toBeVisible();
 }
-
-const payButton = (page: Page) => price(page).getByRole('button', { name: /^Pay / });
 
 /** The balance of the paying account, in atto. */
 async function balance(): Promise<bigint> {
@@ -84,7 +67,7 @@ async function balance(): Promise<bigint> {
 test('a wallet pays what the screen says, and the network gets everything', {
   tag: '@smoke',
 }, async ({ context }) => {
-  const page = await openPublish(context);
+  const page = await openPublish(context, root);
   const before = await balance();
   await choose(page);
   await page.getByRole('checkbox', { name: /^In the Autonomi network/ }).check();
@@ -99,14 +82,14 @@ test('a wallet pays what the screen says, and the network gets everything', {
   await expectAccessible(page);
   await expect(payButton(page)).toHaveText('Pay 0.046875 ANT');
   await payButton(page).click();
-  await expect(done(page)).toBeVisible({ timeout: 30_000 });
+  await expect(published(page)).toBeVisible({ timeout: 30_000 });
   expect(before - (await balance())).toBe(4n * recordPrice);
   expect(relay.stored.size).toBe(4);
-  await expect(done(page)).toContainText('This time, you paid 0.046875 ANT, and fees of 0.');
+  await expect(published(page)).toContainText('This time, you paid 0.046875 ANT, and fees of 0.');
 
   const [download] = await Promise.all([
     page.waitForEvent('download'),
-    done(page).getByRole('button', { name: 'Save the receipt' }).click(),
+    published(page).getByRole('button', { name: 'Save the receipt' }).click(),
   ]);
   const receipt = JSON.parse(readFileSync(await download.path(), 'utf8'));
   expect(receipt.payments).toHaveLength(4);
@@ -114,12 +97,12 @@ test('a wallet pays what the screen says, and the network gets everything', {
 });
 
 test('one action stores at the network and at a peer', async ({ context }) => {
-  const page = await openPublish(context);
+  const page = await openPublish(context, root);
   await choose(page);
   await askForPrice(page, { atPeers: true });
   await connect(page);
   await payButton(page).click();
-  await expect(done(page)).toBeVisible({ timeout: 30_000 });
+  await expect(published(page)).toBeVisible({ timeout: 30_000 });
   const stored = [...relay.stored.keys()];
   expect(stored).toHaveLength(4);
   for (const address of stored) {
@@ -129,7 +112,7 @@ test('one action stores at the network and at a peer', async ({ context }) => {
 });
 
 test('what the user refuses costs nothing, and can be paid then', async ({ context }) => {
-  const page = await openPublish(context);
+  const page = await openPublish(context, root);
   const before = await balance();
   await choose(page);
   await askForPrice(page);
@@ -141,19 +124,19 @@ test('what the user refuses costs nothing, and can be paid then', async ({ conte
   await payButton(page).click();
   await expect(price(page)).toContainText('The price is higher than what you want to pay at most.');
   expect(await balance()).toBe(before);
-  const other = await openPublish(context);
+  const other = await openPublish(context, root);
   await expect(other.getByRole('region', { name: 'Lasting addresses' })).toContainText('None yet.');
   await expect(other.getByRole('region', { name: 'Paid, and not stored yet' })).toBeHidden();
   await other.close();
   await price(page).getByLabel('Pay at most').fill('1');
   await walletIn(page).set({ mode: 'agree' });
   await payButton(page).click();
-  await expect(done(page)).toBeVisible({ timeout: 30_000 });
+  await expect(published(page)).toBeVisible({ timeout: 30_000 });
   expect(before - (await balance())).toBe(4n * recordPrice);
 });
 
 test('a wallet on another chain, or without the account, pays nothing', async ({ context }) => {
-  const page = await openPublish(context);
+  const page = await openPublish(context, root);
   const before = await balance();
   await choose(page);
   await askForPrice(page);
@@ -169,7 +152,7 @@ test('a wallet on another chain, or without the account, pays nothing', async ({
 });
 
 test('a payment that waits in the wallet survives a reload, and is paid once', async ({ context }) => {
-  const page = await openPublish(context);
+  const page = await openPublish(context, root);
   const before = await balance();
   const text = await choose(page);
   await askForPrice(page);
@@ -180,7 +163,7 @@ test('a payment that waits in the wallet survives a reload, and is paid once', a
   await expect(price(page)).toContainText('Your wallet asks for the permission');
   await walletIn(page).agreeLate();
   await expect(price(page)).toContainText('Your wallet asks for the payment');
-  const other = await openPublish(context);
+  const other = await openPublish(context, root);
   await page.close();
   await expect(other.getByRole('region', { name: 'Paid, and not stored yet' })).toContainText('garden.html');
   await choose(other, text);
@@ -188,15 +171,37 @@ test('a payment that waits in the wallet survives a reload, and is paid once', a
   await connect(other);
   await expect(price(other)).toContainText('may still wait in your wallet');
   await payButton(other).click();
-  await expect(done(other)).toBeVisible({ timeout: 30_000 });
+  await expect(published(other)).toBeVisible({ timeout: 30_000 });
   expect(before - (await balance())).toBe(4n * recordPrice);
   await other.reload();
   await expect(other.getByRole('region', { name: 'What to publish' })).toBeVisible();
   await expect(other.getByRole('region', { name: 'Paid, and not stored yet' })).toBeHidden();
 });
 
+test('a payment that the wallet sends late is found, and not asked for again', async ({ context }) => {
+  const page = await openPublish(context, root);
+  const before = await balance();
+  await choose(page);
+  await askForPrice(page);
+  await connect(page);
+  await walletIn(page).set({ mode: 'hold' });
+  await payButton(page).click();
+  await expect(price(page)).toContainText('Your wallet asks for the permission');
+  await walletIn(page).agreeLate();
+  await expect(price(page)).toContainText('Your wallet asks for the payment');
+  await price(page).getByRole('button', { name: 'Stop waiting' }).click();
+  await expect(price(page)).toContainText('If you agree to it later, this app finds it');
+  const [hash] = await walletIn(page).agreeLate();
+  await chain.mined(String(hash));
+  await walletIn(page).set({ mode: 'agree' });
+  await price(page).getByRole('button', { name: 'Another wallet' }).click();
+  await price(page).getByRole('button', { name: 'Connect Test Wallet' }).click();
+  await expect(published(page)).toBeVisible({ timeout: 30_000 });
+  expect(before - (await balance())).toBe(4n * recordPrice);
+});
+
 test('what was paid for is stored after a failure, for no further payment', async ({ context }) => {
-  const page = await openPublish(context);
+  const page = await openPublish(context, root);
   const before = await balance();
   const text = await choose(page);
   await askForPrice(page);
@@ -206,16 +211,16 @@ test('what was paid for is stored after a failure, for no further payment', asyn
   await expect(problem(page)).toContainText('QUOTE_EXPIRED', { timeout: 30_000 });
   await page.close();
   relay.faults = {};
-  const other = await openPublish(context);
+  const other = await openPublish(context, root);
   await choose(other, text);
   await askForPrice(other);
-  await expect(done(other)).toBeVisible({ timeout: 30_000 });
+  await expect(published(other)).toBeVisible({ timeout: 30_000 });
   expect(relay.stored.size).toBe(4);
   expect(before - (await balance())).toBe(4n * recordPrice);
 });
 
 test('a relay that lies about the price, the vault or the payee gets nothing', async ({ context }) => {
-  const page = await openPublish(context);
+  const page = await openPublish(context, root);
   const lies: [RelayFaults, string][] = [
     [{ info: { vault: `0x${'66'.repeat(20)}` } }, 'CHAIN'],
     [{ offer: (offer) => ({ ...offer, amount: `${BigInt(offer.amount) * 2n}` }) }, 'QUOTE'],
@@ -239,5 +244,5 @@ test('a gateway whose sites share its origin does not pay', async ({ context, st
   await expect(page.getByText('Their scripts could change what you pay for')).toBeVisible();
   await page.getByRole('button', { name: 'Publish', exact: true }).click();
   await expect(problem(page)).toContainText('The app cannot pay for uploads at this address.');
-  await expect(done(page)).toBeHidden();
+  await expect(published(page)).toBeHidden();
 });

@@ -9,6 +9,14 @@ import { openShellIn } from '../support/chromium.ts';
 import { runCli } from '../support/cli-process.ts';
 import { installWallet } from '../support/page-wallet.ts';
 import { distFolder } from '../support/paths.ts';
+import {
+  fillNetwork,
+  foundRelays,
+  payButton,
+  price,
+  published,
+  seePrice,
+} from '../support/payment-screen.ts';
 import { PeerProcess } from '../support/peer-process.ts';
 import { noise } from '../support/publish.ts';
 import { richKey, TestChain } from '../support/test-chain.ts';
@@ -143,23 +151,18 @@ async function payInApp(
     const root = `http://antway.localhost:${new URL(host.url).port}`;
     const page = await openShellIn(context, `${root}/#publish`);
     await page.locator('input[name=folder]').setInputFiles(site);
-    await page.getByRole('checkbox', { name: 'At peers' }).uncheck();
-    await page.getByRole('checkbox', { name: /^In the Autonomi network/ }).check();
-    await page.getByText('Test chain', { exact: true }).click();
-    const { token, vault } = chain;
-    await page.getByLabel('Chain, token and vault').fill(`${TestChain.chainId},${token},${vault}`);
-    const found = page.getByRole('group', { name: 'Peers that bring it' }).getByRole('checkbox');
-    await found.nth(relays.length - 1).waitFor();
+    await fillNetwork(page, chain);
+    await foundRelays(page)
+      .nth(relays.length - 1)
+      .waitFor();
 
     const before = await balances(chain);
     const startedMs = performance.now();
-    await page.getByRole('button', { name: 'See the price' }).click();
-    const price = page.getByRole('region', { name: 'What it costs' });
-    await price.getByRole('button', { name: 'Connect Test Wallet' }).click({ timeout: mostPaidMs });
-    const pay = price.getByRole('button', { name: /^Pay / });
-    const shown = await pay.textContent();
-    await pay.click();
-    const done = page.getByRole('region', { name: 'Published', exact: true });
+    await seePrice(page);
+    await price(page).getByRole('button', { name: 'Connect Test Wallet' }).click({ timeout: mostPaidMs });
+    const shown = await payButton(page).textContent();
+    await payButton(page).click();
+    const done = published(page);
     await done.waitFor({ timeout: mostPaidMs });
     const took = seconds(startedMs);
     const after = await balances(chain);

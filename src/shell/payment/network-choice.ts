@@ -35,11 +35,15 @@ export function chainOf(text: string): PaymentChain | undefined {
   return text.trim() === '' ? arbitrumOne : parseChain(text.trim());
 }
 
-/** A relay is asked by HTTP, so a peer whose certificate only WebTransport accepts cannot be one. */
+/** Whether a peer can be a relay. One whose certificate only WebTransport accepts cannot. */
+export function isAskedByHttp({ kind, certificateHashes }: PeerUrl): boolean {
+  return kind === 'antway' && certificateHashes.length === 0;
+}
+
 function originOf(text: string): string | undefined {
   try {
-    const { kind, origin, certificateHashes } = PeerUrl.parse(text, location.origin);
-    return kind === 'antway' && certificateHashes.length === 0 ? origin : undefined;
+    const peer = PeerUrl.parse(text, location.origin);
+    return isAskedByHttp(peer) ? peer.origin : undefined;
   } catch {
     return undefined;
   }

@@ -3,11 +3,12 @@ import { isTestChain, type PaymentChain } from '../../payment/chain.ts';
 import { Relay } from '../../payment/relay.ts';
 import { PeerUrl } from '../../peer-url.ts';
 import type { GatewayConfig } from '../gateway-api.ts';
-import { hostOf } from '../live/peer-rows.ts';
+import { UrlChecks } from '../publish/url-checks.tsx';
 import { TextField } from '../text-field.tsx';
 import { paymentTexts } from '../texts/payment.ts';
 import {
   chainOf,
+  isAskedByHttp,
   lastNetwork,
   type NetworkChoice,
   type NetworkProblem,
@@ -16,41 +17,40 @@ import {
 
 interface Props {
   config: GatewayConfig | null;
+  /** Whether sites run on this origin. Null while that is not known. */
+  isShared: boolean | null;
   problem: NetworkProblem | null;
   onChange: (choice: NetworkChoice | NetworkProblem) => void;
 }
 
-/** Fields for the relays, and for a test chain. */
-export default function NetworkFields({ config, problem, onChange }: Props) {
+/** Fields for the relays, and for a test chain, or the reason why this gateway does not pay. */
+export default function NetworkFields({ isShared, ...props }: Props) {
+  if (isShared) return <p class="notice-strong">{paymentTexts().shared}</p>;
+  return isShared === false && <Fields {...props} />;
+}
+
+function Fields({ config, problem, onChange }: Omit<Props, 'isShared'>) {
   const [form, setForm] = useState({ ...lastNetwork });
   const chain = chainOf(form.chain);
-  const found = useRelays(config, chain);
+  const { found, isAsking } = useRelays(config, chain);
   const t = paymentTexts();
   useEffect(() => onChange(networkChoiceOf(form, found)), [form, found]);
   const change = (part: Partial<typeof lastNetwork>) => setForm({ ...Object.assign(lastNetwork, part) });
+  const problems = { relay: t.badRelay, 'no-relay': t.noRelayChosen, chain: t.badChain };
 
   return (
     <div class="network-fields">
-      <fieldset class="choice">
-        <legend>{t.relays}</legend>
+      <UrlChecks
+        legend={t.relays}
+        urls={found}
+        unchecked={form.unchecked}
+        onChange={(unchecked) => change({ unchecked })}
+      >
         <p class="note">{t.relaysNote}</p>
-        {found.length === 0 && <p class="note">{t.noRelays}</p>}
-        {found.map((origin) => (
-          <label key={origin} class="check">
-            <input
-              type="checkbox"
-              checked={!form.unchecked.has(origin)}
-              onChange={({ currentTarget }) => {
-                const unchecked = new Set(form.unchecked);
-                if (currentTarget.checked) unchecked.delete(origin);
-                else unchecked.add(origin);
-                change({ unchecked });
-              }}
-            />
-            <span title={origin}>{hostOf(origin)}</span>
-          </label>
-        ))}
-      </fieldset>
+        <p class="note" role="status">
+          {isAsking ? t.findingRelays : found.length === 0 && t.noRelays}
+        </p>
+      </UrlChecks>
       <TextField
         id="other-relay"
         label={t.otherRelay}
@@ -74,6 +74,9 @@ export default function NetworkFields({ config, problem, onChange }: Props) {
           onInput={(text) => change({ chain: text })}
         />
       </details>
+      <p class="note note-problem" role="alert">
+        {problem && problems[problem]}
+      </p>
     </div>
   );
 }
@@ -83,25 +86,36 @@ export function TestChain({ chain }: { chain: PaymentChain }) {
   return <p class="test-chain">{paymentTexts().isTestChain(String(chain.chainId))}</p>;
 }
 
-/** The user's peers that take paid uploads on this chain. */
-function useRelays(config: GatewayConfig | null, chain: PaymentChain | undefined): readonly string[] {
+/** The user's peers that take paid uploads on this chain, as far as they have answered. */
+function useRelays(
+  config: GatewayConfig | null,
+  chain: PaymentChain | undefined,
+): { found: readonly string[]; isAsking: boolean } {
   const [found, setFound] = useState<readonly string[]>([]);
+  const [isAsking, setAsking] = useState(true);
   const peers = config?.peers.join(' ') ?? '';
   const id = chain ? `${chain.chainId} ${chain.vault} ${chain.token}` : '';
   useEffect(() => {
     setFound([]);
     if (!chain) return;
     const stop = new AbortController();
-    for (const url of peers.split(' ').filter((text) => text !== '')) {
-      const { kind, origin, certificateHashes } = PeerUrl.parse(url);
-      if (kind !== 'antway' || certificateHashes.length > 0) continue;
-      new Relay(origin).check(chain, stop.signal).then(
-        () => setFound((known) => [...new Set([...known, origin])]),
-        // A peer that takes no paid uploads, or does not answer, is not offered.
-        () => undefined,
-      );
-    }
+    const asked = originsOf(peers).map(async (origin) => {
+      await new Relay(origin).check(chain, stop.signal);
+      setFound((known) => [...known, origin]);
+    });
+    setAsking(true);
+    // A peer that takes no paid uploads, or does not answer, is not offered.
+    Promise.allSettled(asked).then(() => {
+      if (!stop.signal.aborted) setAsking(false);
+    });
     return () => stop.abort();
   }, [peers, id]);
-  return found;
+  return { found, isAsking };
+}
+
+/** The HTTP origins of the peers of this protocol. @param peers with spaces between them. */
+function originsOf(peers: string): string[] {
+  const urls = peers.split(' ').filter((text) => text !== '');
+  const asked = urls.map((url) => PeerUrl.parse(url)).filter(isAskedByHttp);
+  return [...new Set(asked.map(({ origin }) => origin))];
 }

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { formatAnt, formatEther, formatUnits, parseAnt } from '../../payment/amounts.ts';
 import { isTestChain } from '../../payment/chain.ts';
 import { Button } from '../button.tsx';
@@ -28,6 +28,11 @@ export default function PriceSection({ state }: { state: Priced }) {
   );
   const { connected, wait, problem } = payment;
   const t = paymentTexts();
+  // The focused button went away with the step before.
+  useEffect(() => {
+    const isLost = !document.activeElement || document.activeElement === document.body;
+    if (isLost) document.getElementById('price-heading')?.focus({ preventScroll: true });
+  }, [connected]);
   return (
     <Section id="price" title={t.priceTitle}>
       {isTestChain(chain) && <TestChain chain={chain} />}
@@ -37,7 +42,7 @@ export default function PriceSection({ state }: { state: Priced }) {
       <FileShares picked={picked} amount={bill.amount} />
       {connected ? (
         <PayForm
-          amount={bill.amount}
+          key={String(connected.amount)}
           connected={connected}
           isWaiting={wait !== null}
           onPay={payment.pay}
@@ -123,7 +128,6 @@ function Wallets({ isWaiting, onConnect }: { isWaiting: boolean; onConnect: (wal
 }
 
 interface PayFormProps {
-  amount: bigint;
   connected: Connected;
   isWaiting: boolean;
   onPay: (limit: bigint) => void;
@@ -131,10 +135,10 @@ interface PayFormProps {
   onOther: () => void;
 }
 
-function PayForm({ amount, connected, isWaiting, onPay, onForget, onOther }: PayFormProps) {
+function PayForm({ connected, isWaiting, onPay, onForget, onOther }: PayFormProps) {
+  const { account, amount, balance, fees, waiting } = connected;
   const [limit, setLimit] = useState(() => formatUnits(amount));
   const [problem, setProblem] = useState<string | null>(null);
-  const { account, balance, fees, waiting } = connected;
   const t = paymentTexts();
 
   function submit() {
@@ -176,12 +180,13 @@ function PayForm({ amount, connected, isWaiting, onPay, onForget, onOther }: Pay
         inputMode="decimal"
         value={limit}
         isBad={problem !== null}
+        describedBy="pay-limit-problem"
         onInput={(text) => {
           setLimit(text);
           setProblem(null);
         }}
       />
-      <p class="note note-problem" role="alert">
+      <p id="pay-limit-problem" class="note note-problem" role="alert">
         {problem}
       </p>
       <p class="actions">

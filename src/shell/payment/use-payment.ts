@@ -5,7 +5,8 @@ import type { Bill } from '../../payment/bill.ts';
 import type { PaymentChain } from '../../payment/chain.ts';
 import { paymentProblemOf } from '../../payment/errors.ts';
 import { nameOf, type PaymentJournal, type PendingTransaction } from '../../payment/journal.ts';
-import { type Payment, pay, settlePending } from '../../payment/pay.ts';
+import { type Payment, pay, settlePending, sumOf, unpaid } from '../../payment/pay.ts';
+import type { Offer } from '../../payment/quotes.ts';
 import { type Provider, Vault } from '../../payment/vault.ts';
 import { WalletAccount } from '../../payment/wallet-account.ts';
 import { raceAbort } from '../../util/watchdog.ts';
@@ -18,6 +19,8 @@ import type { Wallet } from './wallets.ts';
 export interface Connected {
   account: Account;
   vault: Vault;
+  /** The sum of what is not paid for yet, in atto. */
+  amount: bigint;
   /** In atto. */
   balance: bigint;
   /** The probable fees, in wei. */
@@ -45,7 +48,11 @@ export interface Due {
 const lockName = 'antway-payments';
 
 /** Connects a wallet and pays with it. */
-export function usePayment(due: Due, onPaid: (payment: Payment) => void, onBusy: (isBusy: boolean) => void) {
+export function usePayment(
+  due: Due,
+  onPaid: (payment: Pick<Payment, 'amount' | 'fees'>) => void,
+  onBusy: (isBusy: boolean) => void,
+) {
   const [connected, setConnected] = useState<Connected | null>(null);
   const [wait, setWait] = useState<Wait | null>(null);
   const [problem, setProblem] = useState<GatewayApiError | null>(null);
@@ -71,6 +78,13 @@ export function usePayment(due: Due, onPaid: (payment: Payment) => void, onBusy:
     onBusy(false);
   }
 
+  /** Some records may be paid for now. */
+  async function lookAgain(journal: PaymentJournal) {
+    const { account } = connected!;
+    const { rest, waiting } = await standing(bill, account.address, journal);
+    setConnected({ ...connected!, amount: sumOf(rest), waiting });
+  }
+
   return {
     connected,
     wait,
@@ -90,19 +104,19 @@ export function usePayment(due: Due, onPaid: (payment: Payment) => void, onBusy:
         if (await forgetFormerChain(chain, await vault.fingerprint()))
           throw new GatewayApiError('CHANGED', paymentTexts().newChain, { isTranslated: true });
         await settlePending({ vault, journal, signal });
-        const [balance, fees, waiting] = await Promise.all([
+        const { rest, waiting } = await standing(bill, account.address, journal);
+        if (rest.length === 0) return onPaid({ amount: 0n, fees: 0n });
+        const [balance, fees] = await Promise.all([
           vault.balance(account.address),
-          vault.estimateFees(bill.due.length),
-          waitingFor(bill, account.address, journal),
+          vault.estimateFees(rest.length),
         ]);
-        setConnected({ account, vault, balance, fees, waiting });
+        setConnected({ account, vault, amount: sumOf(rest), balance, fees, waiting });
       }),
     forget: () =>
       work('connecting', async () => {
         const journal = openJournal(chain);
-        const { account, waiting } = connected!;
-        await journal.removePending(waiting!);
-        setConnected({ ...connected!, waiting: await waitingFor(bill, account.address, journal) });
+        await journal.removePending(connected!.waiting!);
+        await lookAgain(journal);
       }),
     /** @param limit in atto. */
     pay: (limit: bigint) =>
@@ -116,14 +130,20 @@ export function usePayment(due: Due, onPaid: (payment: Payment) => void, onBusy:
           async send(call, note) {
             setWait(call.to === chain.token ? 'approving' : 'paying');
             const hash = await account.send(call, note);
-            setWait('confirming');
+            // The wallet may answer long after the user has stopped.
+            if (!signal.aborted) setWait('confirming');
             return hash;
           },
         };
         await journal.putUpload({ address, name, records: [...records] });
         // The user may have agreed to an older request since the wallet was connected.
         await settlePending({ vault, journal, signal });
-        onPaid(await pay(bill, shown, limit, { vault, journal, signal }));
+        try {
+          onPaid(await pay(bill, shown, limit, { vault, journal, signal }));
+        } catch (error) {
+          await lookAgain(journal);
+          throw error;
+        }
       }),
   };
 }
@@ -138,17 +158,21 @@ function stoppable(provider: Provider, signal: () => AbortSignal): Provider {
   };
 }
 
-/** The payment for records of the bill that a wallet may still send. One of another account has to be forgotten first. */
-async function waitingFor(
+/**
+ * The offers of the bill that are not paid for, and a payment for one of its records that a wallet may still send. One of
+ * another account has to be forgotten first.
+ */
+async function standing(
   { due }: Bill,
   account: string,
   journal: PaymentJournal,
-): Promise<PendingTransaction | undefined> {
+): Promise<{ rest: readonly Offer[]; waiting: PendingTransaction | undefined }> {
   const names = new Set(due.map(nameOf));
   const pending = (await journal.pending()).filter(({ addresses }) =>
     addresses.some((name) => names.has(name)),
   );
-  return pending.find((other) => other.account !== account) ?? pending[0];
+  const waiting = pending.find((other) => other.account !== account) ?? pending[0];
+  return { rest: await unpaid(due, journal), waiting };
 }
 
 /** @throws GatewayApiError `BUSY` if another tab pays. */

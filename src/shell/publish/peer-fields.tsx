@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 import { PeerUrl } from '../../peer-url.ts';
 import type { GatewayConfig } from '../gateway-api.ts';
-import { hostOf } from '../live/peer-rows.ts';
 import { TextField } from '../text-field.tsx';
 import { texts } from '../texts/texts.ts';
+import { UrlChecks } from './url-checks.tsx';
 
 /** The peers to write to. The values stay while the user visits other screens. */
 const lastChoice = { unchecked: new Set<string>(), other: '', token: '' };
@@ -55,24 +55,12 @@ export function PeerFields({ choice, problem }: { choice: PeerChoice; problem: P
   const t = texts.publish;
   return (
     <>
-      <fieldset class="choice">
-        <legend>{t.peers}</legend>
-        {known.map((url) => (
-          <label key={url} class="check">
-            <input
-              type="checkbox"
-              checked={!form.unchecked.has(url)}
-              onChange={({ currentTarget }) => {
-                const unchecked = new Set(form.unchecked);
-                if (currentTarget.checked) unchecked.delete(url);
-                else unchecked.add(url);
-                change({ unchecked });
-              }}
-            />
-            <span title={url}>{hostOf(url)}</span>
-          </label>
-        ))}
-      </fieldset>
+      <UrlChecks
+        legend={t.peers}
+        urls={known}
+        unchecked={form.unchecked}
+        onChange={(unchecked) => change({ unchecked })}
+      />
       <div class="field-pair">
         <TextField
           id="other-peer"

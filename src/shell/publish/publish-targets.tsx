@@ -16,8 +16,6 @@ import { SaveSection } from './save-section.tsx';
 const last = { isPrivate: false, atPeers: true, inNetwork: false };
 
 const NetworkFields = lazyComponent(() => import('../payment/network-fields.tsx'));
-const SharedOrigin = lazyComponent(() => import('../payment/shared-origin.tsx'));
-const NetworkProblemText = lazyComponent(() => import('../payment/network-problem.tsx'));
 
 interface Props {
   state: Extract<PublishState, { step: 'ready' | 'stopped' }>;
@@ -92,9 +90,15 @@ export function PublishTargets({ state, config }: Props) {
               onChange={(checked) => change({ inNetwork: checked })}
             />
           </fieldset>
-          {form.inNetwork && shared.value && <SharedOrigin />}
           {atPeers && <PeerFields choice={choice} problem={peerProblem} />}
-          {inNetwork && <NetworkFields config={config} problem={networkProblem} onChange={setNetwork} />}
+          {form.inNetwork && (
+            <NetworkFields
+              config={config}
+              isShared={shared.value}
+              problem={networkProblem}
+              onChange={setNetwork}
+            />
+          )}
           <fieldset class="choice">
             <legend>{t.whoTitle}</legend>
             {[false, true].map((value) => (
@@ -116,7 +120,6 @@ export function PublishTargets({ state, config }: Props) {
             {peerProblem && (
               <p class="note note-problem">{peerProblem === 'peer' ? t.badPeer : t.noPeerChosen}</p>
             )}
-            {networkProblem && <NetworkProblemText problem={networkProblem} />}
             {problem === 'nowhere' && <p class="note note-problem">{t.nowhere}</p>}
             {problem === 'not-here' && (
               <p class="note note-problem">

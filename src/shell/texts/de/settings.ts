@@ -99,7 +99,7 @@ export const settings: Texts['settings'] = {
   selfTestNote:
     'Die Seite prüft, was das Gateway von diesem Browser braucht, und erstellt einen Bericht für das Projekt.',
   resetNote:
-    'Löscht alle Daten von Antway in diesem Browser: gespeicherte und angeheftete Seiten, Manifeste, Schlüssel bleibender Adressen, Entscheidungen, Einstellungen. Private Inhalte, deren einziges Manifest hier ist, sind dann verloren, ebenso bleibende Adressen, deren einziger Schlüssel hier ist.',
+    'Löscht alle Daten von Antway in diesem Browser: gespeicherte und angeheftete Seiten, Manifeste, Schlüssel bleibender Adressen, Zahlungen für Uploads, Entscheidungen, Einstellungen. Private Inhalte, deren einziges Manifest hier ist, sind dann verloren, ebenso bleibende Adressen, deren einziger Schlüssel hier ist, und Zahlungen für noch nicht Gespeichertes.',
   resetButton: 'Alles löschen…',
   resetConfirm: 'Alle Daten von Antway in diesem Browser löschen?',
   resetNow: 'Alles löschen',

@@ -94,7 +94,7 @@ export const settings = {
   selfTest: 'Test this browser',
   selfTestNote: 'The page checks what the gateway needs of this browser, and makes a report for the project.',
   resetNote:
-    'Deletes all data of Antway in this browser: stored and pinned sites, manifests, keys of lasting addresses, decisions, settings. Private content whose only manifest is here is then lost, and so are lasting addresses whose only key is here.',
+    'Deletes all data of Antway in this browser: stored and pinned sites, manifests, keys of lasting addresses, payments for uploads, decisions, settings. Private content whose only manifest is here is then lost, and so are lasting addresses whose only key is here, and payments for what is not stored yet.',
   resetButton: 'Delete everything…',
   resetConfirm: 'Delete all data of Antway in this browser?',
   resetNow: 'Delete everything',

@@ -1,0 +1,38 @@
+import type { Locator, Page } from '@playwright/test';
+import { TestChain } from './test-chain.ts';
+
+/** Fills in the fields for an upload to the network of a test chain. @param relay is named besides those that the app finds. */
+export async function fillNetwork(
+  page: Page,
+  { token, vault }: Pick<TestChain, 'token' | 'vault'>,
+  { atPeers = false, relay }: { atPeers?: boolean; relay?: string } = {},
+): Promise<void> {
+  await page.getByRole('checkbox', { name: 'At peers' }).setChecked(atPeers);
+  await page.getByRole('checkbox', { name: /^In the Autonomi network/ }).check();
+  const chainField = page.getByLabel('Chain, token and vault');
+  if (!(await chainField.isVisible())) await page.getByText('Test chain', { exact: true }).click();
+  await chainField.fill(`${TestChain.chainId},${token},${vault}`);
+  if (relay !== undefined) await page.getByLabel('Another one').fill(relay);
+}
+
+/** The relays that the app found among its peers. */
+export function foundRelays(page: Page): Locator {
+  return page.getByRole('group', { name: 'Peers that bring it' }).getByRole('checkbox');
+}
+
+export function seePrice(page: Page): Promise<void> {
+  return page.getByRole('button', { name: 'See the price' }).click();
+}
+
+export function price(page: Page): Locator {
+  return page.getByRole('region', { name: 'What it costs' });
+}
+
+export function payButton(page: Page): Locator {
+  return price(page).getByRole('button', { name: /^Pay / });
+}
+
+/** The result of an upload. */
+export function published(page: Page): Locator {
+  return page.getByRole('region', { name: 'Published', exact: true });
+}
