@@ -117,6 +117,26 @@ describe('what a frame shows', () => {
     expect(await follower.newest(page)).toMatchObject({ path: '/paper.pdf' });
   });
 
+  it('was asked for also if polls came between the record and the load of a page that the browser refuses', async () => {
+    const { follower, page, close, load } = await following();
+    load('paper', '/paper.pdf');
+    close('paper');
+    for (let i = 0; i < 3; i++) expect(pathOf(await follower.poll(page, true, false))).toBe('same /');
+    close('first');
+    expect(pathOf(await follower.look(page))).toBe('unknown');
+    expect(await follower.newest(page)).toMatchObject({ path: '/paper.pdf' });
+  });
+
+  it('was not asked for by the record of another tab that is old, or older than the user’s return', async () => {
+    const { follower, page, load } = await following();
+    load('other-tab', '/paper.pdf');
+    for (let i = 0; i < 11; i++) await follower.poll(page, true, false);
+    expect(await follower.newest(page)).toBeNull();
+    load('another-tab', '/paper.pdf');
+    await follower.poll(page, true, true);
+    expect(await follower.newest(page)).toBeNull();
+  });
+
   it('skips a bounded number of pages of other tabs', async () => {
     const { follower, page, close, load } = await following();
     close('first');

@@ -32,23 +32,35 @@ export type AskFrames = (
 ) => Promise<ViewReport>;
 
 /**
+ * How many looks a page stays possible after the first one that saw its record. The worker records a page shortly before
+ * the frame leaves the known page.
+ */
+const looks = {
+  ofPage: 1,
+  /** The browser may tell late that it refused a page, and a page of another tab is refused rarely. */
+  ofRefused: 10,
+};
+
+/**
  * Excludes the pages of other tabs. While a frame still shows its known page, each page that is newer than the known one
  * belongs to another tab, or lies inside of the known one.
  */
 class Baseline {
-  #newest: number;
+  /** Only newer pages can be shown. */
+  after: number;
+  /** The newest pages of the last looks, the oldest first. */
+  #seen: number[];
 
-  constructor(public after: number) {
-    this.#newest = after;
+  constructor(after: number, looks: number) {
+    this.after = after;
+    this.#seen = Array<number>(looks).fill(after);
   }
 
-  /**
-   * The worker records a page shortly before the frame leaves the known page, so a page becomes excluded only when the
-   * frame shows the known page at two looks. @param isAtOnce whether one look is enough.
-   */
+  /** The frame shows the known page. @param isAtOnce whether one look is enough to exclude the pages until `last`. */
   raise(last: number, isAtOnce: boolean): void {
-    this.after = isAtOnce ? last : this.#newest;
-    this.#newest = last;
+    if (isAtOnce) this.#seen.fill(last);
+    this.#seen.push(last);
+    this.after = this.#seen.shift()!;
   }
 }
 
@@ -57,13 +69,15 @@ export class FrameFollower {
   readonly #site: string | null;
   readonly #ask: AskFrames;
   #own: Baseline;
+  #refused: Baseline;
   readonly #gateway: Baseline | null;
 
   private constructor(site: string | null, own: number, gateway: number | null, ask: AskFrames) {
     this.#site = site;
     this.#ask = ask;
-    this.#own = new Baseline(own);
-    this.#gateway = gateway === null ? null : new Baseline(gateway);
+    this.#own = new Baseline(own, looks.ofPage);
+    this.#refused = new Baseline(own, looks.ofRefused);
+    this.#gateway = gateway === null ? null : new Baseline(gateway, looks.ofPage);
   }
 
   /**
@@ -92,6 +106,7 @@ export class FrameFollower {
     const isSame = finding.kind === 'same';
     if (isSame || !isKnown) {
       this.#own.raise(last, isFirst);
+      this.#refused.raise(last, isFirst);
       if (gateway) this.#gateway!.raise(gateway.last, isFirst);
     }
     return isSame || isKnown ? finding : { kind: 'unknown' };
@@ -104,7 +119,7 @@ export class FrameFollower {
   async newest(page: ShownPage | null): Promise<ShownPage | null> {
     let newest: ShownPage | null = null;
     for (let i = 0; i < mostSkipped; i++) {
-      const after = newest?.sequence ?? this.#own.after;
+      const after = newest?.sequence ?? this.#refused.after;
       const { next } = await this.#ask(this.#site, after, page?.client, true);
       if (!next) break;
       newest = next;
@@ -114,7 +129,8 @@ export class FrameFollower {
 
   /** From now on the frame shows this page of its origin. */
   take(page: ShownPage): void {
-    this.#own = new Baseline(page.sequence);
+    this.#own = new Baseline(page.sequence, looks.ofPage);
+    this.#refused = new Baseline(page.sequence, looks.ofRefused);
   }
 
   async #look(page: ShownPage | null, shown: Shown): Promise<{ finding: Finding; last: number }> {
