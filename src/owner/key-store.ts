@@ -1,6 +1,7 @@
 import { clear, createStore, del, get, keys, set, type UseStore, update } from 'idb-keyval';
 import { Address } from '../address.ts';
 import { AntwayError } from '../errors.ts';
+import { fromHex, toHex } from './hex.ts';
 import { checkPassphrase, iterations } from './key-file.ts';
 import { OwnerKey } from './owner-key.ts';
 
@@ -15,6 +16,23 @@ interface WrappedKey {
   nonce: Bytes;
   /** The seed, encrypted with AES-256-GCM. */
   wrapped: Bytes;
+  /**
+   * For a key of another profile: that profile's device secret for this salt, XOR one that only this profile can make.
+   */
+  mask?: Bytes;
+}
+
+/** A key that another profile can take. It is still encrypted with its passphrase. All bytes are in hex. */
+export interface MovableKey {
+  iterations: number;
+  /** 16 bytes. */
+  salt: string;
+  /** 12 bytes. */
+  nonce: string;
+  /** 48 bytes: the seed, encrypted with AES-256-GCM. */
+  wrapped: string;
+  /** 32 bytes: HMAC(device key, salt) of the profile that encrypted the seed. It serves this salt only. */
+  deviceSecret: string;
 }
 
 /**
@@ -59,11 +77,7 @@ export class OwnerKeyStore {
    *   of another browser.
    */
   async seed(address: Address, passphrase: string): Promise<Bytes> {
-    const entry = await get<WrappedKey>(address.hex, this.#store);
-    if (!entry) {
-      const message = 'This browser has no key of the pointer.';
-      throw new AntwayError('NOT_FOUND', message, { address: address.hex });
-    }
+    const entry = await this.#entry(address);
     const key = await this.#wrappingKey(address, passphrase, entry);
     const cipher = { name: 'AES-GCM', iv: entry.nonce };
     try {
@@ -72,6 +86,44 @@ export class OwnerKeyStore {
       const message = 'The passphrase is wrong, or the key was stored by another browser.';
       throw new AntwayError('REFUSED', message, { address: address.hex }, { cause });
     }
+  }
+
+  /** A stored key for another profile, which needs no passphrase until it is used. @throws AntwayError `NOT_FOUND`. */
+  async movable(address: Address): Promise<MovableKey> {
+    const entry = await this.#entry(address);
+    return {
+      iterations: entry.iterations,
+      salt: toHex(entry.salt),
+      nonce: toHex(entry.nonce),
+      wrapped: toHex(entry.wrapped),
+      deviceSecret: toHex(await this.#deviceSecret(entry)),
+    };
+  }
+
+  /**
+   * Stores a key of another profile, which keeps its passphrase. Nothing proves that it is the pointer's key before it is
+   * used.
+   * @returns false if this profile has a key of the pointer, which stays.
+   */
+  async addMovable(address: Address, key: MovableKey): Promise<boolean> {
+    const salt = fromHex(key.salt);
+    const head = {
+      iterations: key.iterations,
+      salt,
+      nonce: fromHex(key.nonce),
+      wrapped: fromHex(key.wrapped),
+    };
+    const mask = xor(fromHex(key.deviceSecret), await this.#maskSecret(salt));
+    let isAdded = false;
+    await update<WrappedKey>(
+      address.hex,
+      (stored) => {
+        isAdded = !stored;
+        return stored ?? { ...head, mask };
+      },
+      this.#store,
+    );
+    return isAdded;
   }
 
   /** Removes a key. Only its recovery phrase or a key file brings it back. */
@@ -84,18 +136,26 @@ export class OwnerKeyStore {
     await clear(this.#store);
   }
 
+  async #entry(address: Address): Promise<WrappedKey> {
+    const entry = await get<WrappedKey>(address.hex, this.#store);
+    if (entry) return entry;
+    const message = 'This browser has no key of the pointer.';
+    throw new AntwayError('NOT_FOUND', message, { address: address.hex });
+  }
+
   async #wrappingKey(
     address: Address,
     passphrase: string,
-    { salt, iterations: rounds }: Omit<WrappedKey, 'wrapped'>,
+    head: Omit<WrappedKey, 'wrapped'>,
   ): Promise<CryptoKey> {
     const { subtle } = crypto;
+    const { salt, iterations: rounds } = head;
     const text = new TextEncoder().encode(passphrase.normalize('NFKC'));
     const password = await subtle.importKey('raw', text, 'PBKDF2', false, ['deriveBits']);
     const derivation = { name: 'PBKDF2', hash: 'SHA-256', salt, iterations: rounds };
     const secrets = await Promise.all([
       subtle.deriveBits(derivation, password, 256),
-      this.#deviceKey().then((key) => subtle.sign('HMAC', key, salt)),
+      this.#deviceSecret(head),
     ]);
     const both = Uint8Array.from(secrets.flatMap((secret) => [...new Uint8Array(secret)]));
     const master = await subtle.importKey('raw', both, 'HKDF', false, ['deriveKey']);
@@ -103,6 +163,20 @@ export class OwnerKeyStore {
     const hkdf = { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(), info };
     const use: KeyUsage[] = ['encrypt', 'decrypt'];
     return subtle.deriveKey(hkdf, master, { name: 'AES-GCM', length: 256 }, false, use);
+  }
+
+  /** The bytes that the profile of a seed adds to its passphrase. */
+  async #deviceSecret({ salt, mask }: Pick<WrappedKey, 'salt' | 'mask'>): Promise<Bytes> {
+    return mask ? xor(mask, await this.#maskSecret(salt)) : this.#sign(salt);
+  }
+
+  /** Hides the device secret of another profile in the database. Its input is longer than a salt. */
+  #maskSecret(salt: Bytes): Promise<Bytes> {
+    return this.#sign(Uint8Array.from([...new TextEncoder().encode('antway moved key 1 '), ...salt]));
+  }
+
+  async #sign(bytes: Bytes): Promise<Bytes> {
+    return new Uint8Array(await crypto.subtle.sign('HMAC', await this.#deviceKey(), bytes));
   }
 
   /** The device key of this browser profile. Several pages that make it at once agree on one. */
@@ -113,4 +187,8 @@ export class OwnerKeyStore {
     await update<CryptoKey>(deviceEntry, (existing) => existing ?? made, this.#store);
     return (await get<CryptoKey>(deviceEntry, this.#store))!;
   }
+}
+
+function xor(one: Bytes, two: Bytes): Bytes {
+  return one.map((byte, i) => byte ^ two[i]!);
 }

@@ -4,7 +4,7 @@ import type { Pointer } from '../content/pointer.ts';
 import { AntwayError } from '../errors.ts';
 import { durableStore } from '../util/durable-store.ts';
 import { createKeyFile, parseKeyFile } from './key-file.ts';
-import { OwnerKeyStore } from './key-store.ts';
+import { type MovableKey, OwnerKeyStore } from './key-store.ts';
 import {
   askAll,
   findTarget,
@@ -27,6 +27,15 @@ export interface OwnedPointer {
   states: OwnerStates;
 }
 
+/** A pointer and its key, which another browser can take. */
+export interface MovablePointer {
+  address: Address;
+  label: string;
+  /** `OwnerStates.toJson`. Null if this browser cannot read them. */
+  states: string | null;
+  key: MovableKey;
+}
+
 /** An entry of the database. */
 interface Entry {
   label: string;
@@ -41,7 +50,7 @@ export interface Peers {
   signal: AbortSignal;
 }
 
-const mostLabelCharacters = 100;
+export const mostLabelCharacters = 100;
 
 /** The user's own pointers in a browser: their encrypted keys, the known states, and a name for each. */
 export class OwnedPointers {
@@ -140,6 +149,37 @@ export class OwnedPointers {
   /** The recovery phrase. @throws AntwayError as `OwnerKeyStore.seed`. */
   async phrase(address: Address, passphrase: string): Promise<string> {
     return phraseOf(await this.#keys.seed(address, passphrase));
+  }
+
+  /** All pointers, for another browser. @throws the errors of the database. */
+  async movable(): Promise<MovablePointer[]> {
+    return Promise.all(
+      (await this.list()).map(async ({ address, label }) => ({
+        address,
+        label,
+        states: await this.#find(address).then(
+          ({ states }) => states.toJson(),
+          () => null,
+        ),
+        key: await this.#keys.movable(address),
+      })),
+    );
+  }
+
+  /**
+   * Adds a pointer of another browser. The passphrase of its key stays.
+   * @returns false if its key is here already. Then nothing changes.
+   * @throws AntwayError `BAD_CONFIG` as `OwnerStates.fromJson`.
+   */
+  async addMovable({ address, label, states, key }: MovablePointer): Promise<boolean> {
+    const known = states === null ? OwnerStates.empty(address) : OwnerStates.fromJson(states, address);
+    return this.#locked(address, async () => {
+      const isHere = (await this.#keys.addresses()).some(({ hex }) => hex === address.hex);
+      if (isHere) return false;
+      // The states come first: a key without them could sign one counter twice.
+      await this.#save({ address, label, states: known });
+      return this.#keys.addMovable(address, key);
+    });
   }
 
   /** Removes the key, its states and its label from this browser. The pointer keeps its target. */

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
 import { seedOfPhrase } from '../../src/owner/recovery-phrase.ts';
+import { openBackup, saveBackup, sectionIn } from '../support/backup-screen.ts';
 import { expect, fetchIn, openShellIn, test } from '../support/chromium.ts';
 import {
   createPointer,
@@ -129,6 +130,54 @@ test('the key comes back from its file and from its words, with the state that t
   await section(elsewhere).getByRole('textbox', { name: 'Address' }).fill('ab'.repeat(32));
   await confirm(elsewhere, 'Change it');
   await expect(section(elsewhere).getByRole('alert')).toContainText('NOT_FOUND');
+  await other.close();
+});
+
+test('a backup brings the key to another browser with the same passphrase, but not where sites share an origin', async ({
+  context,
+  browser,
+}) => {
+  test.slow();
+  const page = await openPublish(context, root);
+  await publishPage(page, 'First');
+  await createPointer(page, 'Garden');
+  const address = await addressOf(page, 'Garden');
+  await page.goto(`${root}/#settings`);
+  const file = await saveBackup(sectionIn(page), 'mellow crab harbour', false);
+
+  const other = await browser.newContext();
+  const restoreAt = async (origin: string, warnings: number) => {
+    const elsewhere = await openShellIn(other, `${origin}/#settings`);
+    const backup = sectionIn(elsewhere);
+    await openBackup(backup, file, 'mellow crab harbour');
+    const preview = backup.getByRole('region', { name: 'In this backup' });
+    await expect(preview).toContainText('1 lasting address, with its key. Garden', { timeout: 30_000 });
+    await expect(preview.getByText('Keys cannot be restored at this address')).toHaveCount(warnings);
+    await preview.getByRole('button', { name: 'Restore', exact: true }).click();
+    await expect(backup.getByRole('status')).toContainText('The backup was restored.', { timeout: 30_000 });
+    return { elsewhere, backup };
+  };
+
+  const ownOrigins = await restoreAt(root, 0);
+  await expect(ownOrigins.backup).toContainText('Added to “Lasting addresses”: 1 lasting address');
+  const { elsewhere } = ownOrigins;
+  await elsewhere.goto(`${root}/#publish`);
+  await expect(row(elsewhere, 'Garden')).toContainText('state 0');
+  expect(await addressOf(elsewhere, 'Garden')).toBe(address);
+  await publishPage(elsewhere, 'Second');
+  await action(elsewhere, 'Change where it leads', 'Garden').click();
+  await confirm(elsewhere, 'Change it', 'mellow crab harbour');
+  await expect(section(elsewhere).getByRole('alert')).toContainText('REFUSED');
+  await confirm(elsewhere, 'Change it');
+  await expect(row(elsewhere, 'Garden')).toContainText('state 1');
+  expect(await titleForVisitors(elsewhere, address)).toBe('Second');
+
+  const shared = await restoreAt(root.replace('antway.localhost', '127.0.0.1'), 1);
+  await expect(shared.backup.getByRole('listitem')).toContainText(
+    `${address}: Scripts of sites could use keys`,
+  );
+  await shared.elsewhere.goto(`${new URL(shared.elsewhere.url()).origin}/#publish`);
+  await expect(section(shared.elsewhere)).toContainText('None yet.');
   await other.close();
 });
 

@@ -1,9 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { Address } from '../../src/address.ts';
 import { createTar } from '../../src/archive/create-tar.ts';
 import { headerBytes, iterations, recordBytes } from '../../src/library/backup/backup-header.ts';
 import { faultOf } from '../../src/library/backup/backup-problem.ts';
 import { BackupContent, encryptBackup } from '../../src/library/backup/backup-records.ts';
+import { OwnerStates } from '../../src/owner/states.ts';
 import {
   type BackupDescription,
   type BackupFile,
@@ -188,9 +190,18 @@ const site = (address: string, change: object = {}) => ({
   ...change,
 });
 
+const pointer = (address: string, change: object = {}, ofKey: object = {}) => ({
+  ...{ address, label: 'Garden', states: null },
+  key: {
+    ...{ iterations: 1_000_000, salt: '00'.repeat(16), nonce: '00'.repeat(12) },
+    ...{ wrapped: '00'.repeat(48), deviceSecret: '00'.repeat(32), ...ofKey },
+  },
+  ...change,
+});
+
 const description = (change: Partial<BackupDescription> = {}): BackupDescription => ({
   ...{ createdAt: now, origin: 'http://127.0.0.1', theme: null, trusted: [], language: 'en' },
-  ...{ sites: [site(a)], settings: {}, restricted: [], publications: [] },
+  ...{ sites: [site(a)], settings: {}, restricted: [], publications: [], pointers: [] },
   ...change,
 });
 
@@ -309,6 +320,19 @@ describe('the content of a backup', () => {
     expect(earlier.description.publications).toEqual([]);
   });
 
+  it('takes pointers with their keys, and leaves out those that are listed twice or have the states of another', async () => {
+    const noStates = (address: string) => OwnerStates.empty(Address.fromHex(address)).toJson();
+    const pointers = [pointer(a, { states: noStates(a) }), pointer(a), pointer(b, { states: noStates(a) })];
+    const { description, refused } = await read({ pointers });
+    expect(description.pointers).toEqual(pointers.slice(0, 1));
+    expect(refused.map(({ what }) => what)).toEqual([a, b]);
+    const [named] = (await read({ pointers: [pointer(a, { label: '\u202eGar\nden'.padEnd(500, 'n') })] }))
+      .description.pointers;
+    expect(named!.label).toHaveLength(100);
+    expect(named!.label).toMatch(/^Gar den+$/);
+    expect((await read({ pointers: undefined })).description.pointers).toEqual([]);
+  });
+
   it('takes a visit of a device whose clock is ahead as a visit of now', async () => {
     const { description } = await read({ sites: [site(a, { lastOpened: now + 86_400_000 })] });
     expect(description.sites[0]!.lastOpened).toBe(Math.min(now, description.sites[0]!.lastOpened!));
@@ -324,6 +348,13 @@ describe('the content of a backup', () => {
     ['sites that are no list', { sites: {} }, 'REFUSED'],
     ['a publication whose id is no address', { publications: [{ id: '../x', title: '' }] }, 'REFUSED'],
     ['too many publications', { publications: new Array(10_001).fill({ id: a, title: '' }) }, 'REFUSED'],
+    ['a pointer without a key', { pointers: [pointer(a, { key: undefined })] }, 'REFUSED'],
+    ['a pointer of no address', { pointers: [pointer('../x')] }, 'REFUSED'],
+    ['a key of too many rounds', { pointers: [pointer(a, {}, { iterations: 5_000_001 })] }, 'REFUSED'],
+    ['a key of too few rounds', { pointers: [pointer(a, {}, { iterations: 1 })] }, 'REFUSED'],
+    ['a key of another length', { pointers: [pointer(a, {}, { wrapped: '00' })] }, 'REFUSED'],
+    ['too many pointers', { pointers: new Array(1_001).fill(pointer(a)) }, 'REFUSED'],
+    ['states that are too long', { pointers: [pointer(a, { states: ' '.repeat(1_000_001) })] }, 'REFUSED'],
     ['a long origin', { origin: 'x'.repeat(1_000) }, 'REFUSED'],
     ['another format', { format: 'antway-site' }, 'REFUSED'],
     ['a newer version', { version: 2 }, 'UNSUPPORTED'],

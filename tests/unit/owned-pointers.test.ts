@@ -144,3 +144,32 @@ it('damaged states are listed, and keep the pointer from being moved until its k
   await pointers.clear();
   expect(await pointers.list()).toEqual([]);
 });
+
+it('pointers move to another browser with their labels and states, and those that are there stay', async () => {
+  const pointers = new OwnedPointers();
+  const address = await pointers.add(newSeed(), passphrase, 'Garden');
+  await pointers.move(address, passphrase, target('1'), { peers: [memoryPeer()], signal });
+  const damaged = await pointers.add(newSeed(), passphrase, 'Pond');
+  await set(damaged.hex, { label: 'Pond', states: '{' }, raw());
+  const moved = await pointers.movable();
+  expect(moved.map(({ label, states }) => [label, states === null])).toEqual([
+    ['Garden', false],
+    ['Pond', true],
+  ]);
+
+  freshIndexedDb();
+  const others = new OwnedPointers();
+  expect(await Promise.all(moved.map((each) => others.addMovable(each)))).toEqual([true, true]);
+  const [garden, pond] = await others.list();
+  expect(garden!.states.toJson()).toBe(moved[0]!.states);
+  expect(pond).toMatchObject({ label: 'Pond', address: damaged });
+  // The counter of the state that came along is never signed again.
+  await others.move(address, passphrase, target('2'), { peers: [memoryPeer()], signal });
+  const later = (await others.list())[0]!;
+  expect(later.states.all.map(({ counter }) => counter)).toEqual([0n, 1n]);
+  expect(await others.addMovable({ ...moved[0]!, label: 'Stranger' })).toBe(false);
+  expect((await others.list())[0]).toEqual(later);
+  await expect(others.addMovable({ ...moved[0]!, address: damaged })).rejects.toMatchObject({
+    code: 'BAD_CONFIG',
+  });
+});

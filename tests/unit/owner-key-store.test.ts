@@ -45,6 +45,49 @@ describe('the keys of pointers in a browser', () => {
     }
   });
 
+  it('move to another profile with their passphrase, and stay useless in a copy of its database', async () => {
+    const seed = newSeed();
+    const store = new OwnerKeyStore();
+    const address = await store.add(seed, passphrase);
+    const moved = await store.movable(address);
+    expect(JSON.stringify(moved)).not.toContain(Buffer.from(seed).toString('hex'));
+    await expect(store.movable(new OwnerKey(newSeed()).address)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+
+    freshIndexedDb();
+    const other = new OwnerKeyStore();
+    expect(await other.addMovable(address, moved)).toBe(true);
+    expect(await other.seed(address, passphrase)).toEqual(seed);
+    await expect(other.seed(address, 'correct house')).rejects.toEqual(refused);
+    const entry = (await get<object>(address.hex, raw()))!;
+    expect(serialize(entry).includes(Buffer.from(moved.deviceSecret, 'hex'))).toBe(false);
+    // The search finds what is there.
+    expect(serialize(entry).includes(Buffer.from(moved.wrapped, 'hex'))).toBe(true);
+    expect(await other.movable(address)).toEqual(moved);
+
+    await other.add(seed, 'another passphrase');
+    expect(await other.addMovable(address, moved)).toBe(false);
+    expect(await other.seed(address, 'another passphrase')).toEqual(seed);
+
+    freshIndexedDb();
+    await set(address.hex, entry, raw());
+    await expect(new OwnerKeyStore().seed(address, passphrase)).rejects.toEqual(refused);
+  });
+
+  it('of another profile that were changed, or are of another pointer, give no seed', async () => {
+    const store = new OwnerKeyStore();
+    const address = await store.add(newSeed(), passphrase);
+    const moved = await store.movable(address);
+    const stranger = new OwnerKey(newSeed()).address;
+    const changed = { ...moved, deviceSecret: 'ab'.repeat(32) };
+    freshIndexedDb();
+    const other = new OwnerKeyStore();
+    await other.addMovable(stranger, moved);
+    await other.addMovable(address, changed);
+    for (const each of [stranger, address]) {
+      await expect(other.seed(each, passphrase)).rejects.toEqual(refused);
+    }
+  });
+
   it('need the device key of this browser, which no script can export', async () => {
     const seed = newSeed();
     const address = await new OwnerKeyStore().add(seed, passphrase);

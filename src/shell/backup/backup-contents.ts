@@ -20,6 +20,7 @@ import type {
 import type { Theme } from '../../themes.ts';
 import { themes } from '../../themes.ts';
 import { bufferAccess, type RandomAccess } from '../../util/random-access.ts';
+import { type BackupPointer, checkPointers, pointerList } from './backup-pointers.ts';
 
 /** A decision of the user that a site may run scripts. */
 export interface TrustedSite {
@@ -36,6 +37,7 @@ export interface BackupDescription extends LibraryOffer {
   origin: string;
   theme: Theme | null;
   trusted: TrustedSite[];
+  pointers: BackupPointer[];
 }
 
 /** A file in a backup: a manifest of a private site, the export of a site with all of its chunks, or a publication. */
@@ -108,6 +110,8 @@ const additions = s.object({
   origin: v.pipe(v.string(), v.maxLength(300)),
   theme: v.fallback(v.nullable(v.picklist(themes)), null),
   trusted: s.list(s.object({ address, content: v.nullable(address) }), 10_000),
+  /** Backups of earlier builds have none. */
+  pointers: v.optional(pointerList, []),
 });
 
 /**
@@ -144,12 +148,13 @@ export async function readContents(
   const has = (kind: BackupFile['kind'], hex: string) => members.has(nameOf(kind, hex));
   const { sites, refused } = checkSites(offer.sites, has, now);
   const publications = checkPublications(offer.publications, has, refused);
+  const pointers = checkPointers(more.pointers, refused);
   for (const [key, count] of excess) {
     const most = mostSettings[key as keyof typeof mostSettings];
     refused.push({ what: key, reason: `It has ${count} entries more than ${most}. They are left out.` });
   }
   return {
-    description: { ...offer, ...more, sites, publications },
+    description: { ...offer, ...more, sites, publications, pointers },
     ...{ refused, has },
     siteBytes: [...members].reduce(
       (sum, [path, { size }]) => sum + (path.startsWith('sites/') ? size : 0),

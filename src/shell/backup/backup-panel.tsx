@@ -141,14 +141,15 @@ function Created({ state: { backup }, onDone }: EndProps<'created'>) {
 
 function Restored({ state: { report }, onDone }: EndProps<'restored'>) {
   const t = backupTexts();
-  const { sites, pins, names, denied, trusted, publications, hasNewPeers, problems } = report;
-  const isNothing = sites + publications + pins + names + denied + trusted === 0 && !hasNewPeers;
+  const { sites, pins, names, denied, trusted, publications, pointers, hasNewPeers, problems } = report;
+  const isNothing = sites + publications + pointers + pins + names + denied + trusted === 0 && !hasNewPeers;
   const added = [pins, names, denied, trusted].map(formatCount) as [string, string, string, string];
   return (
     <div class="backup-form">
       <p role="status" tabIndex={-1} class="notice-strong">
         {t.restored} {isNothing ? t.nothingAdded : t.added(t.sites(sites, formatCount(sites)), ...added)}{' '}
         {publications > 0 && t.addedPublications(t.publications(publications, formatCount(publications)))}{' '}
+        {pointers > 0 && t.addedPointers(t.pointers(pointers, formatCount(pointers)))}{' '}
         {hasNewPeers && t.addedPeers}
       </p>
       {problems.length > 0 && (

@@ -3,7 +3,9 @@ import { useState } from 'preact/hooks';
 import { replaceDisruptive } from '../../util/plain-text.ts';
 import { Button } from '../button.tsx';
 import { formatBytes, formatCount, shortAddress } from '../format.ts';
+import { sitesShareOrigin } from '../sites-share-origin.ts';
 import { locale, texts } from '../texts/texts.ts';
+import { useResource } from '../use-resource.ts';
 import type { BackupContents, BackupDescription } from './backup-contents.ts';
 import { backupSession } from './backup-session.ts';
 import { backupTexts } from './backup-texts.ts';
@@ -14,11 +16,13 @@ const mostNamed = 8;
 /** The list of the contents of an opened backup. Nothing is applied before the user agrees. */
 export function BackupPreview({ contents }: { contents: BackupContents }) {
   const { description, refused, siteBytes } = contents;
-  const { sites, publications, trusted, restricted, createdAt, origin } = description;
+  const { sites, publications, pointers, trusted, restricted, createdAt, origin } = description;
+  const shared = useResource(sitesShareOrigin, pointers.length > 0);
   const [parts, setParts] = useState<RestoreParts>({
     sites: true,
     publications: true,
     settings: true,
+    pointers: true,
     trust: false,
   });
   const t = backupTexts();
@@ -85,6 +89,18 @@ export function BackupPreview({ contents }: { contents: BackupContents }) {
           t.partSettings,
           settings.length > 0 ? settings.map((line) => <p key={line}>{line}</p>) : <p>{t.settingsNone}</p>,
         )}
+        {pointers.length > 0 &&
+          part(
+            'pointers',
+            t.partPointers,
+            <>
+              <p>
+                {t.pointers(pointers.length, count(pointers))}{' '}
+                <bdi>{t.first(labelsOf(pointers).join(', '), Math.max(0, pointers.length - mostNamed))}</bdi>
+              </p>
+              {shared.value && <p class="notice-strong">{t.pointersShared}</p>}
+            </>,
+          )}
         {trusted.length > 0 && part('trust', t.partTrust, <p>{t.trust(trusted.length, count(trusted))}</p>)}
       </ul>
       {restricted.length > 0 && <p class="note">{t.restricted(restricted.length, count(restricted))}</p>}
@@ -102,6 +118,10 @@ function titlesOf(entries: readonly ({ title: string | null } & ({ address: stri
   return entries
     .slice(0, mostNamed)
     .map((each) => clean(each.title ?? '') || shortAddress('id' in each ? each.id : each.address));
+}
+
+function labelsOf(pointers: BackupDescription['pointers']) {
+  return pointers.slice(0, mostNamed).map(({ label, address }) => label || shortAddress(address));
 }
 
 function settingsLines({ settings }: BackupDescription): string[] {

@@ -8,6 +8,7 @@ import {
   checkDescription,
   writeContents,
 } from './backup-contents.ts';
+import { pointersHere } from './backup-pointers.ts';
 
 export interface CreatedBackup {
   file: Blob;
@@ -28,12 +29,17 @@ export async function createBackup(
   onProgress: (done: number, count: number) => void,
   signal: AbortSignal,
 ): Promise<CreatedBackup> {
-  const [library, decisions] = await Promise.all([libraryHere(signal), gateway.trust(signal)]);
+  const [library, decisions, pointers] = await Promise.all([
+    libraryHere(signal),
+    gateway.trust(signal),
+    pointersHere(),
+  ]);
   const description: BackupDescription = {
     ...library,
     createdAt: Date.now(),
     origin: location.origin,
     theme: chosenTheme(),
+    pointers,
     trusted: decisions
       .filter(({ decision }) => decision === 'trusted')
       .map(({ address, content, allVersions }) => ({

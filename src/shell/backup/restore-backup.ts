@@ -5,6 +5,7 @@ import { asGatewayApiError, gateway } from '../gateway-api.ts';
 import { publicationsHere } from '../move/library-here.ts';
 import { chooseTheme, chosenTheme, tellAppearance } from '../preferences.ts';
 import { type BackupContents, readContents } from './backup-contents.ts';
+import { restorePointers } from './backup-pointers.ts';
 
 /** The parts that the user has selected. */
 export interface RestoreParts {
@@ -14,6 +15,8 @@ export interface RestoreParts {
   publications: boolean;
   /** Settings, names, peers, blocked addresses and the theme. */
   settings: boolean;
+  /** The user's pointers with their keys. */
+  pointers: boolean;
   /** Which sites may run scripts. */
   trust: boolean;
 }
@@ -26,6 +29,7 @@ export interface RestoreReport {
   denied: number;
   trusted: number;
   publications: number;
+  pointers: number;
   hasNewPeers: boolean;
   problems: TakeOverProblem[];
 }
@@ -61,6 +65,7 @@ export async function restoreBackup(
   const takeOver = new TakeOver(offer, { get, has });
   const { problems } = await takeOver.run(onProgress);
   const trusted = parts.trust ? await restoreTrust(description.trusted, before.decided, problems) : 0;
+  const pointers = parts.pointers ? await restorePointers(description.pointers, problems) : 0;
   if (parts.settings) await restoreAppearance(description);
   const after = await stateHere();
   const left = parts.sites ? refused : [];
@@ -70,7 +75,7 @@ export async function restoreBackup(
     names: countNew(keysOf(after.settings.names), keysOf(before.settings.names)),
     denied: countNew(new Set(after.settings.denied), new Set(before.settings.denied)),
     publications: countNew(after.publications, before.publications),
-    ...{ trusted, hasNewPeers: Boolean(after.settings.peers && !before.settings.peers) },
+    ...{ trusted, pointers, hasNewPeers: Boolean(after.settings.peers && !before.settings.peers) },
     problems: [...problems, ...left.map(({ what, reason }) => ({ what, code: 'REFUSED', message: reason }))],
   };
 }

@@ -1,9 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
-import type { BrowserContext, Locator, Page } from '@playwright/test';
+import type { BrowserContext, Page } from '@playwright/test';
 import type { Settings } from '../../../src/server-config.ts';
 import type { ListedSite } from '../../../src/shell/gateway-api.ts';
+import { openBackup, saveBackup, sectionIn } from '../../support/backup-screen.ts';
 import { expect, fetchIn, openShellIn, openWithoutScripts, test, trustSite } from '../../support/chromium.ts';
 import { makePrivateManifest } from '../../support/manifests.ts';
 import type { PeerProcess } from '../../support/peer-process.ts';
@@ -54,36 +55,9 @@ async function visit(context: BrowserContext, address: string, answer: (page: Pa
   await page.close();
 }
 
-const sectionIn = (shell: Page) => shell.getByRole('region', { name: 'Backup', exact: true });
-
 async function audit(shell: Page): Promise<void> {
   const { violations } = await new AxeBuilder({ page: shell }).include('.backup').analyze();
   expect(violations).toEqual([]);
-}
-
-/** @returns the path of the saved file. */
-async function save(section: Locator, passphrase: string, withContents: boolean): Promise<string> {
-  await section.getByRole('button', { name: 'Create a backup…' }).click();
-  await section.getByLabel('Passphrase', { exact: true }).fill(passphrase);
-  await section.getByLabel('Repeat the passphrase').fill(passphrase);
-  if (withContents) await section.getByLabel('Include the content of pinned sites').check();
-  const saving = section.page().waitForEvent('download', { timeout: 60_000 });
-  await section.getByRole('button', { name: 'Save the backup' }).click();
-  const download = await saving;
-  expect(download.suggestedFilename()).toMatch(/^antway-\d{4}-\d\d-\d\d\.antwaybackup$/);
-  await expect(section.getByRole('status')).toContainText('The backup was saved');
-  await section.getByRole('button', { name: 'Done' }).click();
-  return download.path();
-}
-
-async function open(section: Locator, file: string, passphrase: string): Promise<void> {
-  const start = section.getByRole('button', { name: 'Restore a backup…' });
-  const input = section.getByLabel('Backup file');
-  await start.or(input).waitFor();
-  if (await start.isVisible()) await start.click();
-  await input.setInputFiles(file);
-  await section.getByLabel('Passphrase', { exact: true }).fill(passphrase);
-  await section.getByRole('button', { name: 'Open the backup' }).click();
 }
 
 test('a user backs up everything in one browser and restores it in another one at another origin, where the pin opens without any peer', {
@@ -118,14 +92,14 @@ test('a user backs up everything in one browser and restores it in another one a
   await expect(section.getByRole('alert').last()).toHaveText('The two passphrases differ.');
   await audit(shell);
   await section.getByRole('button', { name: 'Cancel' }).click();
-  const file = await save(section, passphrase, true);
+  const file = await saveBackup(section, passphrase, true);
   expect(readFileSync(file).includes('Letters')).toBe(false);
 
   const there = await openShellIn(other, `${elsewhere.url}/#settings`);
   await setSettings(there, { names: { both: pinned } });
   await peer.kill();
   const restore = sectionIn(there);
-  await open(restore, file, passphrase);
+  await openBackup(restore, file, passphrase);
   const preview = restore.getByRole('region', { name: 'In this backup' });
   await expect(preview).toContainText('3 sites: 1 pinned, 1 private', { timeout: 30_000 });
   await expect(preview).toContainText(peer.url);
@@ -163,7 +137,7 @@ test('a user backs up everything in one browser and restores it in another one a
   // A second restore adds the trust only, because the user selects it now.
   await restore.getByRole('button', { name: 'Done' }).click();
   await fetchIn(there, `/-/trust?address=${pinned}`, { method: 'DELETE' });
-  await open(restore, file, passphrase);
+  await openBackup(restore, file, passphrase);
   await preview.getByLabel('Sites that may run scripts').check({ timeout: 30_000 });
   await preview.getByRole('button', { name: 'Restore', exact: true }).click();
   await expect(restore.getByRole('status')).toContainText(
@@ -183,12 +157,12 @@ test('a backup without contents has a restored pin fetch its chunks from peers',
   await visit(device, pinned, openWithoutScripts);
   await pinAction(shell, pinned, 'pin');
   await expectPin(shell, pinned, { state: 'complete' });
-  const file = await save(sectionIn(shell), 'mellow crab harbour', false);
+  const file = await saveBackup(sectionIn(shell), 'mellow crab harbour', false);
   expect(readFileSync(file).length).toBeLessThan(20_000);
 
   const there = await openShellIn(other, `${host.url}/#settings`);
   const restore = sectionIn(there);
-  await open(restore, file, 'mellow crab harbour');
+  await openBackup(restore, file, 'mellow crab harbour');
   await expect(restore).toContainText('Peers supply the content of pinned sites.', { timeout: 30_000 });
   await restore.getByRole('button', { name: 'Restore', exact: true }).click();
   await expect(restore.getByRole('status')).toContainText('1 pins', { timeout: 30_000 });
@@ -217,14 +191,14 @@ test('publications are restored at another origin: private ones open with their 
   await publishPath(shell, join(folder, 'diary.txt'), 'files', true);
   await expect(publishedRows(shell)).toHaveCount(2);
   await shell.goto(`${host.url}/#settings`);
-  const file = await save(sectionIn(shell), 'mellow crab harbour', false);
+  const file = await saveBackup(sectionIn(shell), 'mellow crab harbour', false);
   expect(readFileSync(file).includes('Garden')).toBe(false);
 
   const there = await publishing(other, elsewhere.url);
   await publishPath(there, garden, 'folder');
   await there.goto(`${elsewhere.url}/#settings`);
   const restore = sectionIn(there);
-  await open(restore, file, 'mellow crab harbour');
+  await openBackup(restore, file, 'mellow crab harbour');
   const preview = restore.getByRole('region', { name: 'In this backup' });
   await expect(preview).toContainText('2 publications. diary.txt, Garden & pond', { timeout: 30_000 });
   await audit(there);
@@ -233,7 +207,7 @@ test('publications are restored at another origin: private ones open with their 
   await expect(restore.getByRole('status')).toContainText('The backup was restored.', { timeout: 30_000 });
   await expect(restore.getByRole('status')).not.toContainText('publication');
   await restore.getByRole('button', { name: 'Done' }).click();
-  await open(restore, file, 'mellow crab harbour');
+  await openBackup(restore, file, 'mellow crab harbour');
   await preview.getByRole('button', { name: 'Restore', exact: true }).click({ timeout: 30_000 });
   await expect(restore.getByRole('status')).toContainText('Added to “Published by you”: 1 publication.', {
     timeout: 30_000,
@@ -257,7 +231,7 @@ test('a wrong passphrase and a wrong, cut, changed or newer file have a message 
   test.slow();
   const shell = await openShellIn(device, `${host.url}/#settings`);
   await setSettings(shell, { names: { tide: blocked } });
-  const file = await save(sectionIn(shell), 'mellow crab harbour', false);
+  const file = await saveBackup(sectionIn(shell), 'mellow crab harbour', false);
   const good = readFileSync(file);
   const there = await openShellIn(other, `${host.url}/#settings`);
   const section = sectionIn(there);
@@ -272,12 +246,12 @@ test('a wrong passphrase and a wrong, cut, changed or newer file have a message 
   for (const [name, bytes, passphrase, message] of cases) {
     const path = join(folder, name);
     writeFileSync(path, bytes);
-    await open(section, path, passphrase);
+    await openBackup(section, path, passphrase);
     await expect(section.getByRole('alert').first(), name).toHaveText(message, { timeout: 30_000 });
   }
   // After a wrong passphrase, the user need not choose the file again.
   writeFileSync(join(folder, 'right'), good);
-  await open(section, join(folder, 'right'), 'another phrase');
+  await openBackup(section, join(folder, 'right'), 'another phrase');
   await expect(section).toContainText('Chosen: right');
   await section.getByLabel('Passphrase', { exact: true }).fill('mellow crab harbour');
   await section.getByRole('button', { name: 'Open the backup' }).click();

@@ -3,7 +3,7 @@ import type { BackupTexts } from '../en/backup.ts';
 export const backup: BackupTexts = {
   title: 'Sicherung',
   intro:
-    'Eine verschlüsselte Datei mit Bibliothek, Pins, privaten Seiten, Veröffentlichungen, Namen, Einstellungen und Entscheidungen. Sie lässt sich in einem anderen Browser, auf einem anderen Gerät oder unter einer anderen Adresse eines Gateways wiederherstellen.',
+    'Eine verschlüsselte Datei mit Bibliothek, Pins, privaten Seiten, Veröffentlichungen, Namen, Einstellungen, Entscheidungen und den Schlüsseln bleibender Adressen. Sie lässt sich in einem anderen Browser, auf einem anderen Gerät oder unter einer anderen Adresse eines Gateways wiederherstellen.',
   create: 'Sicherung erstellen…',
   restore: 'Sicherung wiederherstellen…',
   createTitle: 'Neue Sicherung',
@@ -54,6 +54,13 @@ export const backup: BackupTexts = {
   partPublications: 'Von Ihnen veröffentlicht',
   publications: (count, formatted) =>
     `${formatted} ${count === 1 ? 'Veröffentlichung' : 'Veröffentlichungen'}.`,
+  partPointers: 'Bleibende Adressen',
+  pointers: (count, formatted) =>
+    count === 1
+      ? 'Eine bleibende Adresse mit ihrem Schlüssel.'
+      : `${formatted} bleibende Adressen mit ihren Schlüsseln.`,
+  pointersShared:
+    'Unter dieser Adresse lassen sich keine Schlüssel wiederherstellen, weil Skripte von Seiten sie verwenden könnten. Öffnen Sie Antway dort, wo jede Seite einen eigenen Origin hat, und stellen Sie sie dort wieder her.',
   partSettings: 'Einstellungen',
   settingsNone: 'Keine.',
   peers: (peers) => `Peers, falls Sie hier keine festgelegt haben: ${peers}.`,
@@ -76,6 +83,8 @@ export const backup: BackupTexts = {
   added: (sites, pins, names, denied, trusted) =>
     `Hinzugefügt: ${sites}, ${pins} Pins, ${names} Namen, ${denied} gesperrte Adressen, ${trusted} Seiten mit erlaubten Skripten.`,
   addedPublications: (publications) => `Zu „Von Ihnen veröffentlicht“ hinzugefügt: ${publications}`,
+  addedPointers: (pointers) =>
+    `Zu „Bleibende Adressen“ hinzugefügt: ${pointers} Ihre Passphrasen bleiben dieselben.`,
   addedPeers: 'Die Peers der Sicherung werden jetzt verwendet.',
   nothingAdded: 'Alles darin war hier schon vorhanden.',
   problems: 'Folgendes wurde nicht wiederhergestellt:',

@@ -13,7 +13,7 @@ const faults: Record<BackupFault, string> = {
 export const backup = {
   title: 'Backup',
   intro:
-    'One encrypted file with your library, pins, private sites, publications, names, settings and decisions. Restore it in another browser, on another device or at another address of a gateway.',
+    'One encrypted file with your library, pins, private sites, publications, names, settings, decisions and the keys of lasting addresses. Restore it in another browser, on another device or at another address of a gateway.',
   create: 'Create a backup…',
   restore: 'Restore a backup…',
   createTitle: 'New backup',
@@ -65,6 +65,11 @@ export const backup = {
   partPublications: 'Published by you',
   publications: (count: number, formatted: string) =>
     `${formatted} ${count === 1 ? 'publication' : 'publications'}.`,
+  partPointers: 'Lasting addresses',
+  pointers: (count: number, formatted: string) =>
+    `${formatted} lasting ${count === 1 ? 'address' : 'addresses'}, with ${count === 1 ? 'its key' : 'their keys'}.`,
+  pointersShared:
+    'Keys cannot be restored at this address, because scripts of sites could use them. Open Antway where each site has an origin of its own, and restore there.',
   partSettings: 'Settings',
   settingsNone: 'None.',
   peers: (peers: string) => `Peers, unless you set some here: ${peers}.`,
@@ -88,6 +93,8 @@ export const backup = {
   added: (sites: string, pins: string, names: string, denied: string, trusted: string) =>
     `Added: ${sites}, ${pins} pins, ${names} names, ${denied} blocked addresses, ${trusted} sites that may run scripts.`,
   addedPublications: (publications: string) => `Added to “Published by you”: ${publications}`,
+  addedPointers: (pointers: string) =>
+    `Added to “Lasting addresses”: ${pointers} Their passphrases are the same as before.`,
   addedPeers: 'The peers of the backup are used now.',
   nothingAdded: 'Everything in it was here already.',
   problems: 'The following was not restored:',
