@@ -22,6 +22,7 @@ export class ShellFiles {
   readonly #first: readonly ExpectedFile[];
   readonly #installed: readonly ExpectedFile[];
   #completing: Promise<boolean> | undefined;
+  readonly #ending = new AbortController();
   readonly #isSite: boolean;
 
   /** @param host name and port of this origin. @param decoder the WebAssembly that a site's own origin also stores. */
@@ -50,7 +51,7 @@ export class ShellFiles {
   /**
    * Stores the files that are missing, one after the other. Each stays stored if the worker stops before the end. A file that
    * cannot be had or stored does not stop the others.
-   * @returns false if the browser cannot store a file.
+   * @returns false if the browser cannot store a file, or after `handOver`.
    * @throws AntwayError of the first file that could not be read, as `VerifiedFiles.read`.
    */
   complete(): Promise<boolean> {
@@ -60,12 +61,21 @@ export class ShellFiles {
     return this.#completing;
   }
 
+  /** Ends `complete` for good. A newer version could otherwise wait for minutes until a slow host has answered. */
+  handOver(): void {
+    this.#ending.abort();
+  }
+
   async #complete(): Promise<boolean> {
+    const { signal } = this.#ending;
+    const ended = new Promise((resolve) => signal.addEventListener('abort', resolve));
     // Content needs WebAssembly: what was pinned soon after the first visit has to open offline.
     const wasmFirst = this.#installed.toSorted((a, b) => rank(a) - rank(b));
     const problems: unknown[] = [];
     for (const file of (await this.#files.missing(wasmFirst)) ?? []) {
-      await this.#files.read(file, false, 'low').catch((error) => problems.push(error));
+      const reading = this.#files.read(file, false, 'low').catch((error) => problems.push(error));
+      await Promise.race([reading, ended]);
+      if (signal.aborted) return false;
     }
     if (problems.length > 0) throw problems[0];
     return (await this.#files.missing(this.#installed))?.length === 0;

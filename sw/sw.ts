@@ -78,9 +78,12 @@ self.addEventListener('activate', (event) => {
 
 self.addEventListener('message', (event) => {
   if (event.data?.type === 'SKIP_WAITING') void self.skipWaiting();
-  // The shell sends this message before the new worker takes over. Otherwise pin work would keep the active worker
-  // alive, and the new worker would wait until all pins are complete.
-  if (event.data?.type === 'HAND_OVER') gateway.handOver();
+  // The shell sends this message before the new worker takes over. Otherwise unfinished work would keep the active
+  // worker alive, and the new worker would wait until all pins and all files of the shell are complete.
+  if (event.data?.type === 'HAND_OVER') {
+    gateway.handOver();
+    shellFiles.handOver();
+  }
   // A hard reload loads a page without the worker. Such a page sends this message to get access to the endpoints.
   if (event.data?.type === 'CLAIM') event.waitUntil(self.clients.claim());
   // A page in the shell's viewer passes on the shell's port.

@@ -10,6 +10,7 @@ import {
   beginDownload,
   type Deployment,
   finishDownload,
+  keepsFormerWorker,
   nextVersion,
   lookForUpdate as update,
 } from '../support/deployment.ts';
@@ -64,9 +65,7 @@ const file = new RepeatingFile(60_000_000);
 // They build another version, encrypt a large file and open several pages, beside other tests.
 test.setTimeout(240_000);
 
-mayRetry(
-  'After skipWaiting, Chromium sometimes keeps the former worker for minutes, about once in 40 runs, without an open response.',
-);
+mayRetry(keepsFormerWorker);
 
 async function sha256OfFile(): Promise<string> {
   const hash = createHash('sha256');

@@ -13,6 +13,10 @@ import type { HostConfig } from './processes.ts';
 /** The version of the build that is newer than `dist`. */
 export const nextVersion = '99.0.0';
 
+/** For `mayRetry`, of tests that apply an update. */
+export const keepsFormerWorker =
+  'After skipWaiting, Chromium sometimes keeps the former worker for minutes, about once in 40 runs, without an open response.';
+
 /** Copies a build without its compressed files, so that the copy can be changed. */
 export function copyBuild(from: string, to: string): void {
   cpSync(from, to, { recursive: true, filter: (path) => !isCompressed(path) });
@@ -22,6 +26,8 @@ export function copyBuild(from: string, to: string): void {
 export class Deployment {
   /** Requests that the host drops without an answer. */
   drops: ((path: string) => boolean) | undefined;
+  /** Requests that the host leaves open without an answer. */
+  holds: ((path: string) => boolean) | undefined;
   readonly #web: string;
   readonly #peer: PeerProcess;
   readonly #server: LoopbackServer;
@@ -45,7 +51,7 @@ export class Deployment {
     const peer = await startPeer(['--web', web, '--web-config', configFile]);
     const server = await LoopbackServer.start((request, response) => {
       if (deployment.drops?.(request.url!)) request.socket.destroy();
-      else void passOn(request, response, peer.url);
+      else if (!deployment.holds?.(request.url!)) void passOn(request, response, peer.url);
     });
     const deployment = new Deployment(web, peer, server);
     return deployment;
