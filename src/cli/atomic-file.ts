@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { open, rename, rm } from 'node:fs/promises';
+import { access, constants, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { AntwayError } from '../errors.ts';
 import { syncFolder } from '../node-peer/sync-folder.ts';
 import { fileError } from './disk-file.ts';
 
@@ -36,4 +37,17 @@ export async function writeAtomically(
   } finally {
     if (!isWritten) await rm(temporary, { force: true });
   }
+}
+
+/**
+ * Checks that `writeAtomically` can write a file, before work that cannot be undone.
+ * @throws AntwayError `NOT_FOUND` or `REFUSED` for its folder, `BAD_CONFIG` if the path is a folder.
+ */
+export async function requireWritable(path: string): Promise<void> {
+  const folder = dirname(path);
+  await access(folder, constants.W_OK).catch((error) => {
+    throw fileError(error, folder);
+  });
+  const found = await stat(path).catch(() => undefined);
+  if (found?.isDirectory()) throw new AntwayError('BAD_CONFIG', `“${path}” is a folder.`, { path });
 }

@@ -5,7 +5,7 @@ import { AntwayError } from '../errors.ts';
 import type { Account } from '../payment/account.ts';
 import { formatAnt, formatEther, parseAnt } from '../payment/amounts.ts';
 import type { Bill } from '../payment/bill.ts';
-import { arbitrumOne, isTestChain, type PaymentChain, parseChain } from '../payment/chain.ts';
+import { arbitrumOne, isNetworkChain, isTestChain, type PaymentChain, parseChain } from '../payment/chain.ts';
 import { PaymentJournal } from '../payment/journal.ts';
 import { KeyAccount } from '../payment/key-account.ts';
 import { type Payment, type PaymentParts, pay, settlePending } from '../payment/pay.ts';
@@ -55,7 +55,10 @@ export const networkOptions: readonly Option[] = [
   new Option('--resume', 'with --network: only continue what was paid for, and pay for nothing more'),
   new Option('--receipt <file>', 'with --network: write what was paid for into this file'),
   new Option('--journal <folder>', 'with --network: where payments are written down'),
-  new Option('--chain <id,token,vault>', 'with --network: a test chain, for payments without value'),
+  new Option(
+    '--chain <id,token,vault>',
+    'with --network: another chain than the network’s, such as a test chain',
+  ),
 ];
 
 /** @throws UsageError for an option that needs `--network`. */
@@ -103,8 +106,7 @@ export async function withNetwork<T>(
   const account = needsAccount ? await accountOf(options, vault, context) : undefined;
   await vault.checkChain();
   for (const relay of relays) await relay.check(chain, signal);
-  if (isTestChain(chain))
-    output.note(`Chain ${chain.chainId} is a test chain: payments there have no value.`);
+  if (!isNetworkChain(chain)) output.note(aboutChain(chain));
 
   const folder = join(options.journal ?? journalFolder(env), await vault.fingerprint());
   const journal = new PaymentJournal(await openJournal(folder));
@@ -135,7 +137,19 @@ export async function withNetwork<T>(
 
 /** The origins of the relays. @param others if no option names relays. @throws UsageError. */
 export function relayUrlsOf({ relay }: NetworkOptions, others: readonly string[]): string[] {
-  return relay?.map(originOf) ?? [...others];
+  if (!relay) return [...new Set(others)];
+  const origins = relay.map(originOf);
+  const twice = origins.find((origin, i) => origins.indexOf(origin) !== i);
+  if (twice === undefined) return origins;
+  throw new UsageError(
+    `${twice} is named twice. A second relay checks the first, so it must be another one.`,
+  );
+}
+
+/** @param chain another one than the network's. */
+export function aboutChain(chain: PaymentChain): string {
+  if (isTestChain(chain)) return `Chain ${chain.chainId} is a test chain: payments there have no value.`;
+  return `Chain ${chain.chainId} is not the chain of the Autonomi network. Payments there may have value, and the content is not in that network.`;
 }
 
 function chainOf({ chain }: NetworkOptions): PaymentChain {

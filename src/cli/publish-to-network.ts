@@ -4,7 +4,7 @@ import { receiptOf } from '../payment/receipt.ts';
 import { confirmStored, paidSink } from '../payment/upload.ts';
 import type { Published } from '../publish/publish.ts';
 import type { ChunkSink } from '../publish/upload.ts';
-import { writeAtomically } from './atomic-file.ts';
+import { requireWritable, writeAtomically } from './atomic-file.ts';
 import type { CommandContext } from './context.ts';
 import { plural } from './format.ts';
 import { type NetworkOptions, withNetwork } from './network-payment.ts';
@@ -18,15 +18,16 @@ type Encrypt = (sink: ChunkSink) => Promise<Published>;
  * ended, and nothing is paid twice.
  * @param relayUrls if no option names relays.
  * @returns undefined after an estimate.
- * @throws as `withNetwork`.
+ * @throws as `withNetwork`; AntwayError as `requireWritable`, before anything is paid.
  */
-export function publishToNetwork(
+export async function publishToNetwork(
   encrypt: Encrypt,
   options: NetworkOptions,
   relayUrls: readonly string[],
   output: Output,
   context: CommandContext,
 ): Promise<Published | undefined> {
+  if (options.receipt !== undefined) await requireWritable(options.receipt);
   return withNetwork(options, relayUrls, output, context, async ({ parts, chain, settle }) => {
     const records = new Map<string, RecordToStore>();
     const surveyed = await encrypt({

@@ -14,9 +14,17 @@ export const arbitrumOne: PaymentChain = {
   vault: '0x9a3ecac693b699fc0b2b6a50b5549e50c2320a26',
 };
 
+/** The ids of chains whose coins are free: those of local development, and Arbitrum Sepolia. */
+const testChainIds = new Set([1337, 31337, 421614]);
+
 /** Whether payments there cost nothing of value. */
 export function isTestChain({ chainId }: PaymentChain): boolean {
-  return chainId !== arbitrumOne.chainId;
+  return testChainIds.has(chainId);
+}
+
+/** Whether nodes of the real network accept payments there. */
+export function isNetworkChain(chain: PaymentChain): boolean {
+  return isSameChain(chain, arbitrumOne);
 }
 
 export function isSameChain(a: PaymentChain, b: PaymentChain): boolean {

@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import * as s from '../schema.ts';
 import { delay } from '../util/delay.ts';
 import { plainText } from '../util/plain-text.ts';
-import { isTestChain, type PaymentChain } from './chain.ts';
+import { isNetworkChain, type PaymentChain } from './chain.ts';
 import { paymentError } from './errors.ts';
 import type { Offer } from './quotes.ts';
 
@@ -188,12 +188,12 @@ export class Vault {
   }
 
   /**
-   * A name for the chain. Test chains have the same id and the same contracts, but not the same first block. The name of
+   * A name for the chain. Test chains can have the same id and the same contracts, but not the same first block. The name of
    * the real chain does not depend on the provider: with another journal, everything would be paid for again.
    */
   async fingerprint(): Promise<string> {
     const { chainId } = this.chain;
-    if (!isTestChain(this.chain)) return `${chainId}`;
+    if (isNetworkChain(this.chain)) return `${chainId}`;
     const { hash } = await this.ask(blockSchema, 'eth_getBlockByNumber', '0x0', false);
     return `${chainId}-${hash.slice(2, 18)}`;
   }

@@ -1,5 +1,5 @@
 import type { Account } from './account.ts';
-import { isTestChain, type PaymentChain } from './chain.ts';
+import { arbitrumOne, type PaymentChain } from './chain.ts';
 import { paymentError } from './errors.ts';
 import type { SentTransaction } from './journal.ts';
 import type { Call, Vault } from './vault.ts';
@@ -72,13 +72,13 @@ async function changeChain(vault: Vault, chainId: string): Promise<void> {
     await vault.request('wallet_switchEthereumChain', { chainId });
   } catch (error) {
     if (codeOf(error) !== unknownChain) throw error;
-    if (isTestChain(vault.chain)) throw unknownTestChain(vault.chain, error);
+    if (vault.chain.chainId !== arbitrumOne.chainId) throw otherUnknownChain(vault.chain, error);
     await vault.request('wallet_addEthereumChain', { chainId, ...arbitrum });
   }
 }
 
-function unknownTestChain({ chainId }: PaymentChain, cause: unknown): Error {
-  const message = `The wallet does not know the test chain ${chainId}. Add it to the wallet first.`;
+function otherUnknownChain({ chainId }: PaymentChain, cause: unknown): Error {
+  const message = `The wallet does not know the chain ${chainId}. Add it to the wallet first.`;
   return paymentError('CHAIN', message, { chainId }, cause);
 }
 

@@ -75,7 +75,7 @@ test('a wallet pays what the screen says, and the network gets everything', {
   await expectAccessible(page);
   await askForPrice(page);
   await expect(price(page)).toContainText('0.046875 ANT, and the fees of the chain');
-  await expect(price(page).locator('.test-chain')).toContainText('Chain 31337 is a test chain');
+  await expect(price(page).locator('.other-chain')).toContainText('Chain 31337 is a test chain');
   expect(await walletIn(page).asked()).toEqual([]);
   await connect(page);
   await expect(price(page)).toContainText(/Fees, about\s*0\.\d+ ETH/);
@@ -94,6 +94,25 @@ test('a wallet pays what the screen says, and the network gets everything', {
   const receipt = JSON.parse(readFileSync(await download.path(), 'utf8'));
   expect(receipt.payments).toHaveLength(4);
   expect(relay.stored.has(receipt.address)).toBe(true);
+});
+
+test('only a chain for tests is said to be one', async ({ context }) => {
+  const page = await openPublish(context, root);
+  await choose(page);
+  await page.getByRole('checkbox', { name: /^In the Autonomi network/ }).check();
+  const contracts = `${chain.token},${chain.vault}`;
+  await page.getByText('Another chain', { exact: true }).click();
+  const field = page.getByLabel('Chain, token and vault');
+  for (const [id, text] of [
+    ['31337', 'Chain 31337 is a test chain. Payments there have no value'],
+    ['1', 'Chain 1 is not the chain of the Autonomi network. Payments there may have value'],
+    ['42161', 'Chain 42161 is not the chain of the Autonomi network. Payments there may have value'],
+  ]) {
+    await field.fill(`${id},${contracts}`);
+    await expect(page.locator('.other-chain')).toContainText(text!);
+  }
+  await field.fill('');
+  await expect(page.locator('.other-chain')).toHaveCount(0);
 });
 
 test('one action stores at the network and at a peer', async ({ context }) => {
@@ -142,7 +161,7 @@ test('a wallet on another chain, or without the account, pays nothing', async ({
   await askForPrice(page);
   await walletIn(page).set({ chainId: '0x1' });
   await price(page).getByRole('button', { name: 'Connect Test Wallet' }).click();
-  await expect(problem(page)).toContainText('does not know the test chain 31337');
+  await expect(problem(page)).toContainText('does not know the chain 31337');
   await walletIn(page).set({ chainId: '0x7a69' });
   await connect(page);
   await walletIn(page).set({ accounts: [chain.accounts[1]!] });

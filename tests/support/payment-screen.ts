@@ -10,7 +10,7 @@ export async function fillNetwork(
   await page.getByRole('checkbox', { name: 'At peers' }).setChecked(atPeers);
   await page.getByRole('checkbox', { name: /^In the Autonomi network/ }).check();
   const chainField = page.getByLabel('Chain, token and vault');
-  if (!(await chainField.isVisible())) await page.getByText('Test chain', { exact: true }).click();
+  if (!(await chainField.isVisible())) await page.getByText('Another chain', { exact: true }).click();
   await chainField.fill(`${TestChain.chainId},${token},${vault}`);
   if (relay !== undefined) await page.getByLabel('Another one').fill(relay);
 }

@@ -428,6 +428,36 @@ describe('nothing is paid', () => {
     await expect(storing).rejects.toMatchObject({ code: 'REFUSED', details: { payment: 'CHANGED' } });
   });
 
+  it.each([
+    ['as it is', (url: string) => url],
+    ['in another spelling', (url: string) => `${url.toUpperCase()}/`],
+  ])('if a relay is to check itself, and is named twice %s', async (_, spelled) => {
+    const path = await newFile();
+    const spent = await spentBy(async () => {
+      const outcome = await publish(path, ['--max-cost', '1'], { relays: [relay.url, spelled(relay.url)] });
+      expect(outcome.code).toBe(2);
+      expect(outcome.stderr).toContain(`${relay.url} is named twice.`);
+    });
+    expect(spent).toBe(0n);
+    expect(relay.stored.size).toBe(0);
+  });
+
+  it.each([
+    [
+      'a folder that does not exist',
+      (folder: string) => join(folder, 'no-folder', 'receipt.json'),
+      'NOT_FOUND',
+    ],
+    ['a folder in its place', (folder: string) => folder, 'BAD_CONFIG'],
+  ])('if the receipt has %s', async (_, receiptIn, code) => {
+    const path = await newFile();
+    const spent = await spentBy(async () => {
+      const outcome = await publish(path, ['--max-cost', '1', '--receipt', receiptIn(folder)]);
+      expect(failure(outcome).code).toBe(code);
+    });
+    expect(spent).toBe(0n);
+  });
+
   it('above the limit', async () => {
     const outcome = await publish(await newFile(), ['--max-cost', '0.046874999999999999']);
     expect(failure(outcome)).toEqual({ code: 'REFUSED', payment: 'OVER_LIMIT' });

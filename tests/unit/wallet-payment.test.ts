@@ -364,7 +364,7 @@ describe('a wallet', () => {
   it.each([
     ['stays on another chain', () => null, 'CHAIN'],
     [
-      'does not know the test chain',
+      'does not know the chain',
       () => {
         throw walletError(4902, 'Unrecognized chain ID.');
       },

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { isTestChain, type PaymentChain } from '../../payment/chain.ts';
+import { isNetworkChain, isTestChain, type PaymentChain } from '../../payment/chain.ts';
 import { Relay } from '../../payment/relay.ts';
 import { PeerUrl } from '../../peer-url.ts';
 import type { GatewayConfig } from '../gateway-api.ts';
@@ -61,7 +61,7 @@ function Fields({ config, problem, onChange }: Omit<Props, 'isShared'>) {
         isBad={problem === 'relay' || problem === 'no-relay'}
         onInput={(other) => change({ other })}
       />
-      {chain && isTestChain(chain) && <TestChain chain={chain} />}
+      {chain && !isNetworkChain(chain) && <OtherChain chain={chain} />}
       <details open={form.chain !== '' || problem === 'chain'}>
         <summary>{t.testChainTitle}</summary>
         <TextField
@@ -81,9 +81,11 @@ function Fields({ config, problem, onChange }: Omit<Props, 'isShared'>) {
   );
 }
 
-/** Says that payments have no value. */
-export function TestChain({ chain }: { chain: PaymentChain }) {
-  return <p class="test-chain">{paymentTexts().isTestChain(String(chain.chainId))}</p>;
+/** Says that the content does not get to the network, and whether payments can have a value. */
+export function OtherChain({ chain }: { chain: PaymentChain }) {
+  const { isTestChain: ofTestChain, isOtherChain } = paymentTexts();
+  const text = isTestChain(chain) ? ofTestChain : isOtherChain;
+  return <p class="other-chain">{text(String(chain.chainId))}</p>;
 }
 
 /** The user's peers that take paid uploads on this chain, as far as they have answered. */

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { formatAnt, formatEther, formatUnits, parseAnt } from '../../payment/amounts.ts';
-import { isTestChain } from '../../payment/chain.ts';
+import { isNetworkChain } from '../../payment/chain.ts';
 import { Button } from '../button.tsx';
 import { formatChunks, formatCount } from '../format.ts';
 import { ProblemText } from '../problem-text.tsx';
@@ -9,7 +9,7 @@ import { type PublishState, publishSession } from '../publish/publish-session.ts
 import { Section } from '../section.tsx';
 import { TextField } from '../text-field.tsx';
 import { paymentTexts } from '../texts/payment.ts';
-import { TestChain } from './network-fields.tsx';
+import { OtherChain } from './network-fields.tsx';
 import { type Connected, usePayment } from './use-payment.ts';
 import { useWallets, type Wallet } from './wallets.ts';
 
@@ -35,7 +35,7 @@ export default function PriceSection({ state }: { state: Priced }) {
   }, [connected]);
   return (
     <Section id="price" title={t.priceTitle}>
-      {isTestChain(chain) && <TestChain chain={chain} />}
+      {!isNetworkChain(chain) && <OtherChain chain={chain} />}
       <p class="price-total">{t.total(formatAnt(bill.amount))}</p>
       <p class="note">{t.records(formatChunks(bill.records), bill.stored, bill.paid)}</p>
       <p class="note">{t.once}</p>

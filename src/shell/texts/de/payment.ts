@@ -10,12 +10,14 @@ export const payment: typeof english = {
   otherRelayPlaceholder: 'https://peer.example:4433',
   badRelay: 'Geben Sie eine https://-URL ohne Pfad ein, oder http:// auf diesem Computer.',
   noRelayChosen: 'Wählen Sie einen Peer, der die Chunks ins Netzwerk bringt.',
-  testChainTitle: 'Testkette',
+  testChainTitle: 'Andere Kette',
   testChainField: 'Kette, Token und Vault',
   testChainNote: 'Nur zum Ausprobieren: id,token,vault. Leer bedeutet: das echte Netzwerk.',
-  badChain: 'Eine Testkette hat die Form id,token,vault, mit den Adressen der beiden Verträge.',
+  badChain: 'Eine Kette hat die Form id,token,vault, mit den Adressen der beiden Verträge.',
   isTestChain: (id) =>
     `Kette ${id} ist eine Testkette. Zahlungen dort haben keinen Wert, und der Inhalt ist nicht im echten Netzwerk.`,
+  isOtherChain: (id) =>
+    `Kette ${id} ist nicht die Kette des Autonomi-Netzwerks. Zahlungen dort können einen Wert haben, und der Inhalt ist nicht in diesem Netzwerk.`,
   shared:
     'Bei diesem Gateway laufen Websites unter der Adresse des Gateways selbst. Deren Skripte könnten ändern, wofür Sie zahlen. Öffnen Sie das Gateway unter antway.localhost, oder nehmen Sie den Befehl „antway publish --network“.',
   priceTitle: 'Was es kostet',

@@ -8,12 +8,14 @@ export const payment = {
   otherRelayPlaceholder: 'https://peer.example:4433',
   badRelay: 'Enter an https:// URL without a path, or http:// on this computer.',
   noRelayChosen: 'Choose a peer that brings the chunks to the network.',
-  testChainTitle: 'Test chain',
+  testChainTitle: 'Another chain',
   testChainField: 'Chain, token and vault',
   testChainNote: 'Only for trials: id,token,vault. Leave it empty to store in the real network.',
-  badChain: 'A test chain has the form id,token,vault, with the addresses of the two contracts.',
+  badChain: 'A chain has the form id,token,vault, with the addresses of the two contracts.',
   isTestChain: (id: string) =>
     `Chain ${id} is a test chain. Payments there have no value, and the content is not in the real network.`,
+  isOtherChain: (id: string) =>
+    `Chain ${id} is not the chain of the Autonomi network. Payments there may have value, and the content is not in that network.`,
   shared:
     'At this gateway, sites run at the address of the gateway itself. Their scripts could change what you pay for. Open the gateway at antway.localhost, or use the command “antway publish --network”.',
   priceTitle: 'What it costs',
