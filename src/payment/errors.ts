@@ -1,6 +1,6 @@
 import { AntwayError, type ErrorCode, type ErrorDetails } from '../errors.ts';
 
-/** Why a paid upload stopped: `details.payment` of the error. docs/reference/cli.md lists them. */
+/** Why a paid upload stopped: `details.payment` of the error. docs/how-to/publish-to-the-network.md lists them. */
 export type PaymentProblem = keyof typeof codes;
 
 const codes = {
@@ -18,6 +18,8 @@ const codes = {
   ACCOUNT: 'REFUSED',
   /** The user refused in the wallet. */
   REJECTED: 'REFUSED',
+  /** The wallet lets the vault take another amount than the price. Nothing was paid. */
+  ALLOWANCE: 'REFUSED',
   /** The chain did not execute the transaction. Nothing was paid. */
   REVERTED: 'REFUSED',
   /** The chain has not confirmed the transaction in time. */

@@ -99,7 +99,8 @@ async function settle(
  * The vault may take exactly the amount of the next transaction. So if a wallet sends an old transaction for the same
  * records as well, the chain executes only one of the two, unless the user has also confirmed an old permission between them.
  * @param maxAmount the most that the user agreed to, in atto.
- * @throws AntwayError `OVER_LIMIT`, `FUNDS`, `ACCOUNT`, `CHANGED`, `CHAIN`, `REJECTED`, `REVERTED`, `PENDING`, `RPC`.
+ * @throws AntwayError `OVER_LIMIT`, `FUNDS`, `ACCOUNT`, `CHANGED`, `CHAIN`, `REJECTED`, `ALLOWANCE`, `REVERTED`, `PENDING`,
+ *   `RPC`.
  */
 export async function pay(
   { due }: Bill,
@@ -120,16 +121,17 @@ export async function pay(
   await checkFunds(vault, account.address, amount, rest.length);
   const tried = await triedBefore(rest, account.address, journal);
 
-  let approval: { amount: bigint; endMs: number } | undefined;
+  let approval: Approval | undefined;
   while (rest.length > 0) {
     const offers = rest.slice(0, maxPaymentsPerTransaction);
     const sum = sumOf(offers);
     // Both are read at one block: an old transaction that is executed later takes the amount, and the new one fails.
     const block = await vault.newestBlock();
-    const isApproved = (await vault.allowance(account.address, block)) === sum;
+    const allowance = await vault.allowance(account.address, block);
+    const isApproved = allowance === sum;
     if (!isApproved && approval?.amount !== sum) {
       await send(vault.approval(sum), [], account, parts, payment);
-      approval = { amount: sum, endMs: Date.now() + approvalPatienceMs };
+      approval = { amount: sum, former: allowance, endMs: Date.now() + approvalPatienceMs };
       continue;
     }
     const isPaid = await notePaid(
@@ -138,7 +140,7 @@ export async function pay(
       parts,
     );
     if (!isPaid && !isApproved) {
-      await waitForApproval(approval!.endMs, sum, signal);
+      await waitForApproval(approval!, allowance, signal);
       continue;
     }
     if (!isPaid) await send(vault.payment(offers), offers, account, parts, payment);
@@ -217,9 +219,30 @@ async function notePaid(
   return isOnePaid;
 }
 
-/** Endpoints have many machines, and some are behind. @throws AntwayError `RPC` when the time is over. */
-async function waitForApproval(endMs: number, amount: bigint, signal: AbortSignal): Promise<void> {
+/** A permission that the chain has confirmed. Amounts are in atto. */
+interface Approval {
+  amount: bigint;
+  /** The amount that the vault could take before. */
+  former: bigint;
+  endMs: number;
+}
+
+/**
+ * Endpoints have many machines, and some are behind.
+ * @param allowance what the vault can take, as the endpoint says.
+ * @throws AntwayError `ALLOWANCE` or `RPC` when the time is over.
+ */
+async function waitForApproval(
+  { amount, former, endMs }: Approval,
+  allowance: bigint,
+  signal: AbortSignal,
+): Promise<void> {
   if (Date.now() < endMs) return delay(approvalPollMs, signal);
+  // Wallets let the user change the amount.
+  if (allowance !== former) {
+    const message = `The wallet lets the vault take ${formatAnt(allowance)} instead of ${formatAnt(amount)}. Nothing was paid. Pay again, and leave the amount in the wallet as it is.`;
+    throw paymentError('ALLOWANCE', message, { allowance: `${allowance}`, amount: `${amount}` });
+  }
   const message = 'The chain confirmed the permission to take the amount, but does not show it.';
   throw paymentError('RPC', message, { amount: `${amount}` });
 }

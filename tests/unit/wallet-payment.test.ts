@@ -108,6 +108,20 @@ async function closedWhileWaiting(): Promise<() => Promise<string>> {
 }
 
 describe('a payment by a wallet', () => {
+  it('pays nothing if the user changes the amount that the vault may take, and the next attempt pays', async () => {
+    const before = await balance();
+    wallet.onSend = () =>
+      chain.request('eth_sendTransaction', [{ ...vault.approval(1n), from: chain.accounts[0] }]);
+    const error = await payBill().catch((caught) => caught);
+    expect(paymentProblemOf(error)).toBe('ALLOWANCE');
+    expect(error.details).toMatchObject({ allowance: '1', amount: `${2n * recordPrice}` });
+    expect(await balance()).toBe(before);
+    wallet.onSend = (send) => send();
+    await payBill();
+    expect(before - (await balance())).toBe(2n * recordPrice);
+    expect(await standing()).toEqual({ paid: 2, due: 0 });
+  }, 60_000);
+
   it('costs what the bill says, and approves exactly that', async () => {
     const before = await balance();
     const payment = await payBill();
