@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { Button } from './button.tsx';
 import { asGatewayApiError, GatewayApiError, gateway } from './gateway-api.ts';
 import { ownOrigins } from './own-origins.ts';
+import { doneAlone } from './payment/payment-lock.ts';
 import { applyLanguage, applyTheme, forgetPreferences } from './preferences.ts';
 import { ProblemText } from './problem-text.tsx';
 import { texts } from './texts/texts.ts';
@@ -39,23 +40,31 @@ export function DeleteEverything({ id, label, question, isSmall = false, onDelet
     wasAsking.current = step === 'asking';
   }, [step]);
 
-  async function deleteAll() {
+  async function deleteUnlessPaying() {
     setStep('working');
+    setError(null);
     try {
-      const problem = await deleteOwned();
-      const uncleared = await ownOrigins.clearAll();
-      await gateway.reset();
-      forgetPreferences();
-      applyTheme();
-      await applyLanguage();
-      setStep('rest');
-      onDeleted();
-      if (problem) setError(problem);
-      else if (uncleared.length > 0) setError(sitesLeft(uncleared));
+      // The other tab would lose what it knows about its payment.
+      if (await doneAlone(deleteAll)) return;
+      const { paymentTexts } = await import('./texts/payment.ts');
+      setError(new GatewayApiError('BUSY', paymentTexts().busy, { isTranslated: true }));
     } catch (caught) {
       setError(asGatewayApiError(caught));
-      setStep('rest');
     }
+    setStep('rest');
+  }
+
+  async function deleteAll() {
+    const problem = await deleteOwned();
+    const uncleared = await ownOrigins.clearAll();
+    await gateway.reset();
+    forgetPreferences();
+    applyTheme();
+    await applyLanguage();
+    setStep('rest');
+    onDeleted();
+    if (problem) setError(problem);
+    else if (uncleared.length > 0) setError(sitesLeft(uncleared));
   }
 
   return (
@@ -71,7 +80,12 @@ export function DeleteEverything({ id, label, question, isSmall = false, onDelet
             <Button look="quiet" isSmall={isSmall} ref={cancel} onClick={() => setStep('rest')}>
               {texts.common.cancel}
             </Button>
-            <Button look="danger" isSmall={isSmall} disabled={step === 'working'} onClick={deleteAll}>
+            <Button
+              look="danger"
+              isSmall={isSmall}
+              disabled={step === 'working'}
+              onClick={deleteUnlessPaying}
+            >
               {texts.settings.resetNow}
             </Button>
           </p>

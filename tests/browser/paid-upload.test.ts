@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
-import { expect, test } from '../support/chromium.ts';
+import { expect, openShellIn, test } from '../support/chromium.ts';
 import { openPublish, startPublisher } from '../support/lasting-address.ts';
 import { installWallet, walletIn } from '../support/page-wallet.ts';
 import { fillNetwork, payButton, price, published, seePrice } from '../support/payment-screen.ts';
@@ -217,6 +217,32 @@ test('a payment that the wallet sends late is found, and not asked for again', a
   await price(page).getByRole('button', { name: 'Connect Test Wallet' }).click();
   await expect(published(page)).toBeVisible({ timeout: 30_000 });
   expect(before - (await balance())).toBe(4n * recordPrice);
+});
+
+test('nothing is deleted while another tab pays', async ({ context }) => {
+  const page = await openPublish(context, root);
+  const before = await balance();
+  await choose(page);
+  await askForPrice(page);
+  await connect(page);
+  await walletIn(page).set({ mode: 'hold' });
+  await payButton(page).click();
+  await expect(price(page)).toContainText('Your wallet asks for the permission');
+  const other = await openShellIn(context, `${root}/#settings`);
+  await other.getByRole('button', { name: 'Delete everything…' }).click();
+  await other.getByRole('button', { name: 'Delete everything', exact: true }).click();
+  await expect(other.getByRole('alert').filter({ hasText: 'BUSY' })).toContainText(
+    'Another tab of this app is paying',
+  );
+  await walletIn(page).agreeLate();
+  await expect(price(page)).toContainText('Your wallet asks for the payment');
+  await walletIn(page).agreeLate();
+  await expect(published(page)).toBeVisible({ timeout: 30_000 });
+  expect(before - (await balance())).toBe(4n * recordPrice);
+  await other.getByRole('button', { name: 'Delete everything…' }).click();
+  await other.getByRole('button', { name: 'Delete everything', exact: true }).click();
+  await expect(other.getByRole('button', { name: 'Delete everything…' })).toBeVisible();
+  await expect(other.getByRole('alert').filter({ hasText: 'BUSY' })).toHaveCount(0);
 });
 
 test('what was paid for is stored after a failure, for no further payment', async ({ context }) => {

@@ -13,6 +13,7 @@ import { raceAbort } from '../../util/watchdog.ts';
 import { asGatewayApiError, GatewayApiError } from '../gateway-api.ts';
 import { paymentTexts } from '../texts/payment.ts';
 import { forgetFormerChain, openJournal } from './journal-database.ts';
+import { doneAlone } from './payment-lock.ts';
 import type { Wallet } from './wallets.ts';
 
 /** An account of a wallet, and what it has. */
@@ -44,9 +45,6 @@ export interface Due {
   chain: PaymentChain;
 }
 
-/** Only one tab at a time pays, or finds out what was paid. */
-const lockName = 'antway-payments';
-
 /** Connects a wallet and pays with it. */
 export function usePayment(
   due: Due,
@@ -69,7 +67,8 @@ export function usePayment(
     setWait(first);
     onBusy(true);
     try {
-      await alone(() => go(stop.signal));
+      if (!(await doneAlone(() => go(stop.signal))))
+        throw new GatewayApiError('BUSY', paymentTexts().busy, { isTranslated: true });
     } catch (error) {
       if (isAbort(error, stop.signal)) setStopped(true);
       else setProblem(asPaymentError(error));
@@ -173,14 +172,6 @@ async function standing(
   );
   const waiting = pending.find((other) => other.account !== account) ?? pending[0];
   return { rest: await unpaid(due, journal), waiting };
-}
-
-/** @throws GatewayApiError `BUSY` if another tab pays. */
-function alone(go: () => Promise<void>): Promise<void> {
-  return navigator.locks.request(lockName, { ifAvailable: true }, (lock) => {
-    if (lock) return go();
-    throw new GatewayApiError('BUSY', paymentTexts().busy, { isTranslated: true });
-  });
 }
 
 /** The problem of a payment says more than its general code. */
