@@ -71,7 +71,7 @@ test('a wallet pays what the screen says, and the network gets everything', {
   const before = await balance();
   await choose(page);
   await page.getByRole('checkbox', { name: /^In the Autonomi network/ }).check();
-  await expect(page.getByLabel('Another one')).toBeVisible();
+  await expect(page.getByLabel('Another peer that brings it to the network')).toBeVisible();
   await expectAccessible(page);
   await askForPrice(page);
   await expect(price(page)).toContainText('0.046875 ANT, and the fees of the chain');

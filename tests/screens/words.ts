@@ -6,6 +6,7 @@ import { backup as backupDe } from '../../src/shell/texts/de/backup.ts';
 import { connectionDetails as connectionDe } from '../../src/shell/texts/de/connection-details.ts';
 import { find as findDe } from '../../src/shell/texts/de/find.ts';
 import { de } from '../../src/shell/texts/de/index.ts';
+import { payment as paymentDe } from '../../src/shell/texts/de/payment.ts';
 import { pointers as pointersDe } from '../../src/shell/texts/de/pointers.ts';
 import { published as publishedDe } from '../../src/shell/texts/de/published.ts';
 import { search as searchDe } from '../../src/shell/texts/de/search.ts';
@@ -16,6 +17,7 @@ import { backup } from '../../src/shell/texts/en/backup.ts';
 import { connectionDetails } from '../../src/shell/texts/en/connection-details.ts';
 import { find } from '../../src/shell/texts/en/find.ts';
 import { en } from '../../src/shell/texts/en/index.ts';
+import { payment } from '../../src/shell/texts/en/payment.ts';
 import { pointers } from '../../src/shell/texts/en/pointers.ts';
 import { published } from '../../src/shell/texts/en/published.ts';
 import { search } from '../../src/shell/texts/en/search.ts';
@@ -25,7 +27,7 @@ import { viewer } from '../../src/shell/texts/en/viewer.ts';
 
 const english = {
   ...en,
-  ...{ backup, connectionDetails, find, pointers, published, search, share, shelf, viewer },
+  ...{ backup, connectionDetails, find, payment, pointers, published, search, share, shelf, viewer },
   readers: readerEn,
   pages: textsIn('en'),
 };
@@ -40,6 +42,7 @@ export const words: Record<Language, Words> = {
     backup: backupDe,
     connectionDetails: connectionDe,
     find: findDe,
+    payment: paymentDe,
     pointers: pointersDe,
     published: publishedDe,
     search: searchDe,

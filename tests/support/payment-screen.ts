@@ -12,7 +12,7 @@ export async function fillNetwork(
   const chainField = page.getByLabel('Chain, token and vault');
   if (!(await chainField.isVisible())) await page.getByText('Another chain', { exact: true }).click();
   await chainField.fill(`${TestChain.chainId},${token},${vault}`);
-  if (relay !== undefined) await page.getByLabel('Another one').fill(relay);
+  if (relay !== undefined) await page.getByLabel('Another peer that brings it to the network').fill(relay);
 }
 
 /** The relays that the app found among its peers. */

@@ -6,7 +6,7 @@ export const payment: typeof english = {
     'Sie nehmen kein Geld und sehen nur verschlüsselte Chunks. Zwei prüfen einander: Wählen Sie, wenn es geht, zwei von verschiedenen Betreibern.',
   findingRelays: 'Ihre Peers werden gefragt …',
   noRelays: 'Keiner Ihrer Peers nimmt bezahlte Uploads an. Geben Sie die URL eines solchen ein.',
-  otherRelay: 'Ein anderer',
+  otherRelay: 'Ein anderer Peer, der sie ins Netzwerk bringt',
   otherRelayPlaceholder: 'https://peer.example:4433',
   badRelay: 'Geben Sie eine https://-URL ohne Pfad ein, oder http:// auf diesem Computer.',
   noRelayChosen: 'Wählen Sie einen Peer, der die Chunks ins Netzwerk bringt.',

@@ -4,7 +4,7 @@ export const payment = {
     'They take no money and see only encrypted chunks. With a second one, each checks the other: choose two by different operators if you can.',
   findingRelays: 'Asking your peers …',
   noRelays: 'None of your peers takes paid uploads. Enter the URL of one that does.',
-  otherRelay: 'Another one',
+  otherRelay: 'Another peer that brings it to the network',
   otherRelayPlaceholder: 'https://peer.example:4433',
   badRelay: 'Enter an https:// URL without a path, or http:// on this computer.',
   noRelayChosen: 'Choose a peer that brings the chunks to the network.',
