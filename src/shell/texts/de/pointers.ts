@@ -13,8 +13,8 @@ export const pointers: typeof english = {
   step: {
     about:
       'Die Adresse einer Veröffentlichung zeigt immer diese Fassung. Eine bleibende Adresse kann zu jeder neuen Fassung führen.',
-    create: 'Bleibende Adresse dafür anlegen …',
-    move: 'Unter Ihrer bleibenden Adresse zeigen …',
+    create: 'Bleibende Adresse anlegen …',
+    move: 'Bleibende Adresse umstellen …',
   },
   createTitle: 'Neue bleibende Adresse',
   bringTitle: 'Eine bleibende Adresse in diesen Browser holen',
