@@ -56,7 +56,7 @@ tour('10 notices of the app', async ({ album, t, startPeer, startHost, newProfil
   await other.goto(url);
   await expect(notice(other)).toContainText(t.notices.update);
   await notice(other).getByRole('button', { name: t.notices.updateNow }).click();
-  await expect(notice(shell)).toContainText(t.notices.updatedElsewhere);
+  await expect(notice(shell)).toContainText(t.notices.updatedElsewhere, { timeout: 90_000 });
   await album.shoot(shell, 'update in another tab', { isWhole: false });
   await other.close();
   await shell.close();
