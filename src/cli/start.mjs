@@ -1,4 +1,7 @@
 // `npm start`: builds and runs the gateway from a fresh clone. Plain JavaScript, see setup.mjs.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { findPrebuiltPeer } from './prebuilt-peer.mjs';
 import {
   buildCli,
   buildDropIn,
@@ -12,6 +15,8 @@ import {
   hasCargo,
   installPackages,
   isPeerBuilt,
+  root,
+  stateFolder,
   supportsRustPeer,
 } from './setup.mjs';
 import { startOptions } from './start-options.mjs';
@@ -25,17 +30,28 @@ try {
   else if (peer === 'rust') await buildPeer();
   const usesRust =
     network || peer === 'rust' || (peer !== 'node' && supportsRustPeer() && (await isPeerBuilt()));
+  // `--peer rust` is for those who change the peer: it is built from the sources that are here.
+  const found = usesRust || peer === 'node' ? undefined : installedPeer();
+  const prebuilt = found && 'program' in found ? found : undefined;
   await buildShell();
   await buildCli();
   // Imported here because serve.mjs needs the installed packages.
   const { serve } = await import('./serve.mjs');
   await serve({
     network,
-    peer: usesRust ? 'rust' : 'node',
+    peer: usesRust || prebuilt ? 'rust' : 'node',
+    prebuilt,
+    prebuiltProblem: found?.problem,
     buildSuccessor:
-      peer === undefined && supportsRustPeer() && hasCargo() ? buildPeerInBackground : undefined,
+      peer === undefined && !prebuilt && supportsRustPeer() && hasCargo() ? buildPeerInBackground : undefined,
     buildExample: buildDropIn,
   });
 } catch (error) {
   fail(error);
+}
+
+function installedPeer() {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  // The state's folder is one that the installation of this project's own packages leaves alone.
+  return findPrebuiltPeer({ version, folders: [stateFolder, root] });
 }
