@@ -13,7 +13,7 @@ export interface PeerTarget {
   cpu: 'x64' | 'arm64';
   /** As Rust names it. */
   triple: string;
-  /** What `file` and a reader call it. */
+  /** For readers. */
   title: string;
 }
 

@@ -11,3 +11,10 @@ export function findPrebuiltPeer(options: {
   folders: readonly string[];
   platform?: string;
 }): PrebuiltPeer | undefined;
+
+/** The peer that `npm start` begins with. */
+export function choosePeer(options: {
+  wanted: 'node' | 'rust' | undefined;
+  isBuilt: boolean;
+  find: () => PrebuiltPeer | undefined;
+}): { peer: 'node' | 'rust'; prebuilt?: PrebuiltPeer; prebuiltProblem?: string | undefined };

@@ -50,6 +50,22 @@ export function findPrebuiltPeer({ version, folders, platform = `${process.platf
   return problem(`its program ends with ${signal ?? `exit code ${status}`}${reason && `: ${reason}`}.`);
 }
 
+/**
+ * The peer that `npm start` begins with: the one that is built from the sources, else the one of a package, else the one
+ * in Node.
+ * @param {object} options
+ * @param {'node' | 'rust' | undefined} options.wanted the one that the user asks for.
+ * @param {boolean} options.isBuilt whether the peer in Rust is built from the sources that are here.
+ * @param {() => ReturnType<typeof findPrebuiltPeer>} options.find
+ */
+export function choosePeer({ wanted, isBuilt, find }) {
+  if (wanted === 'node') return { peer: 'node' };
+  if (isBuilt) return { peer: 'rust' };
+  const found = find();
+  if (found && 'program' in found) return { peer: 'rust', prebuilt: found };
+  return { peer: 'node', prebuiltProblem: found?.problem };
+}
+
 /** The folder of an installed package. */
 function installed(name, folders) {
   const { resolve } = createRequire(import.meta.url);

@@ -1,7 +1,7 @@
 // `npm start`: builds and runs the gateway from a fresh clone. Plain JavaScript, see setup.mjs.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findPrebuiltPeer } from './prebuilt-peer.mjs';
+import { choosePeer, findPrebuiltPeer } from './prebuilt-peer.mjs';
 import {
   buildCli,
   buildDropIn,
@@ -28,22 +28,19 @@ try {
   await installPackages();
   if (network) await buildNetworkPeer();
   else if (peer === 'rust') await buildPeer();
-  const usesRust =
-    network || peer === 'rust' || (peer !== 'node' && supportsRustPeer() && (await isPeerBuilt()));
-  // `--peer rust` is for those who change the peer: it is built from the sources that are here.
-  const found = usesRust || peer === 'node' ? undefined : installedPeer();
-  const prebuilt = found && 'program' in found ? found : undefined;
+  const isBuilt = network !== undefined || peer === 'rust' || (supportsRustPeer() && (await isPeerBuilt()));
+  const choice = choosePeer({ wanted: peer, isBuilt, find: installedPeer });
   await buildShell();
   await buildCli();
   // Imported here because serve.mjs needs the installed packages.
   const { serve } = await import('./serve.mjs');
   await serve({
     network,
-    peer: usesRust || prebuilt ? 'rust' : 'node',
-    prebuilt,
-    prebuiltProblem: found?.problem,
+    ...choice,
     buildSuccessor:
-      peer === undefined && !prebuilt && supportsRustPeer() && hasCargo() ? buildPeerInBackground : undefined,
+      choice.peer === 'node' && peer === undefined && supportsRustPeer() && hasCargo()
+        ? buildPeerInBackground
+        : undefined,
     buildExample: buildDropIn,
   });
 } catch (error) {
