@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import {
   buildCli,
   buildDropIn,
@@ -16,72 +15,20 @@ import {
   SetupError,
 } from '../../src/cli/setup.mjs';
 import { packages } from '../packages.ts';
-import {
-  type PeerTarget,
-  peerDependencies,
-  peerPackageName,
-  peerTargets,
-  writePeerPackage,
-} from '../peer-packages.ts';
+import { peerDependencies, peerPackageName, writePeerPackage } from '../peer-packages.ts';
 import { writeArchive } from './archive.ts';
 import { writeChecksums } from './checksums.ts';
 import { writeCommandPackage } from './command-package.ts';
 import { notesOf } from './notes.ts';
+import { type Options, readOptions } from './options.ts';
 import { buildPeerFor, checkTargets } from './peer-binary.ts';
 import { writeBundlesSbom, writePeerSbom } from './sbom.ts';
 import { checkClean, compareWithSecondBuild } from './second-build.ts';
 
-/**
- * - `--out <folder>`: where the files go, `.antway/release` if not given. It is emptied.
- * - `--tag v1.2.3`: the release must have this version, and the changelog a section of it.
- * - `--target <triple>`: with the peer for this target of Rust; repeated for more. All targets if not given.
- * - `--bundles-only`: without the peer.
- * - `--verify`: builds twice, and compares.
- * - `--no-sbom`: without the bills of materials.
- */
-const flags = {
-  out: { type: 'string', default: join(root, '.antway/release') },
-  tag: { type: 'string' },
-  target: { type: 'string', multiple: true },
-  'bundles-only': { type: 'boolean', default: false },
-  verify: { type: 'boolean', default: false },
-  'no-sbom': { type: 'boolean', default: false },
-} as const;
-
-interface Options {
-  out: string;
-  tag: string | undefined;
-  /** None for the bundles only. */
-  targets: readonly PeerTarget[];
-  verify: boolean;
-  sbom: boolean;
-}
-
 try {
-  await release(readOptions());
+  await release(readOptions(process.argv.slice(2)));
 } catch (error) {
   fail(error);
-}
-
-function readOptions(): Options {
-  try {
-    const { values } = parseArgs({ options: flags });
-    const { target, 'bundles-only': isBundlesOnly } = values;
-    if (target && isBundlesOnly) throw new Error('--bundles-only builds for no target.');
-    const triples = peerTargets.map(({ triple }) => triple);
-    const unknown = target?.find((triple) => !triples.includes(triple));
-    if (unknown !== undefined)
-      throw new Error(`There is no target ${unknown}; there are ${triples.join(', ')}.`);
-    return {
-      out: resolve(values.out),
-      tag: values.tag,
-      targets: isBundlesOnly ? [] : peerTargets.filter(({ triple }) => target?.includes(triple) ?? true),
-      verify: values.verify,
-      sbom: !values['no-sbom'],
-    };
-  } catch (error) {
-    throw new SetupError((error as Error).message);
-  }
 }
 
 async function release(options: Options): Promise<void> {

@@ -21,13 +21,23 @@ import {
   writePeerPackage,
 } from '../../build/peer-packages.ts';
 import { writeCommandPackage } from '../../build/release/command-package.ts';
-import { choosePeer, findPrebuiltPeer, prebuiltPlatforms } from '../../src/cli/prebuilt-peer.mjs';
+import {
+  choosePeer,
+  findPrebuiltPeer,
+  type PrebuiltPeer,
+  prebuiltPlatforms,
+} from '../../src/cli/prebuilt-peer.mjs';
 import { buildCli, buildDropIn, buildPeer, buildShell, built, root } from '../../src/cli/setup.mjs';
 
 const { version, dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
   version: string;
   dependencies: Record<string, string>;
 };
+
+function unasked(): PrebuiltPeer | undefined {
+  throw new Error('The packages were searched.');
+}
+
 const target = peerTargets.find(({ os, cpu }) => os === process.platform && cpu === process.arch);
 
 it('each package has a platform that the command looks for', () => {
@@ -37,11 +47,14 @@ it('each package has a platform that the command looks for', () => {
 describe('the peer of npm start', () => {
   const prebuilt = { name: '@antway/peer-linux-x64', program: '/peer' };
   const broken = { name: '@antway/peer-linux-x64', problem: 'It does not run.' };
-  const unasked = (): never => {
-    throw new Error('The packages were searched.');
-  };
 
-  it.each([
+  const choices: [
+    title: string,
+    wanted: 'node' | 'rust' | undefined,
+    isBuilt: boolean,
+    find: () => PrebuiltPeer | undefined,
+    choice: object,
+  ][] = [
     ['built from the sources', undefined, true, unasked, { peer: 'rust' }],
     ['built from the sources if it is asked for', 'rust', true, unasked, { peer: 'rust' }],
     ['of the package if none is built', undefined, false, () => prebuilt, { peer: 'rust', prebuilt }],
@@ -54,7 +67,8 @@ describe('the peer of npm start', () => {
       () => broken,
       { peer: 'node', prebuiltProblem: broken.problem },
     ],
-  ] as const)('is the one %s', (_, wanted, isBuilt, find, choice) => {
+  ];
+  it.each(choices)('is the one %s', (_, wanted, isBuilt, find, choice) => {
     expect(choosePeer({ wanted, isBuilt, find })).toEqual(choice);
   });
 });

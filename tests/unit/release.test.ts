@@ -9,6 +9,7 @@ import { peerTargets } from '../../build/peer-packages.ts';
 import { writeArchive } from '../../build/release/archive.ts';
 import { writeChecksums } from '../../build/release/checksums.ts';
 import { notesOf } from '../../build/release/notes.ts';
+import { readOptions } from '../../build/release/options.ts';
 import { checkTargets } from '../../build/release/peer-binary.ts';
 import { SetupError } from '../../src/cli/setup.mjs';
 import { fromRoot } from '../support/paths.ts';
@@ -110,13 +111,17 @@ describe('the targets of a release', () => {
     [['--target', 'sparc-sun-solaris'], 'There is no target sparc-sun-solaris; there are x86_64'],
     [['--bundles-only', '--target', x64], '--bundles-only builds for no target.'],
     [['--merge'], '--merge'],
-  ])('%s is refused before anything is built', (args, message) => {
-    const script = fromRoot('perf/run.mjs');
-    const { status, stderr } = spawnSync(process.execPath, [script, '../build/release/release.ts', ...args], {
-      cwd: fromRoot('.'),
-      encoding: 'utf8',
-    });
-    expect(status).toBe(1);
-    expect(stderr).toContain(message);
+    [['folder'], 'folder'],
+  ])('are not read from %s', (args, message) => {
+    expect(() => readOptions(args)).toThrow(SetupError);
+    expect(() => readOptions(args)).toThrow(message);
+  });
+
+  it.each([
+    [[], [x64, arm64]],
+    [['--target', arm64], [arm64]],
+    [['--bundles-only'], []],
+  ])('of %s are %s', (args, triples) => {
+    expect(readOptions(args).targets.map(({ triple }) => triple)).toEqual(triples);
   });
 });
