@@ -48,7 +48,12 @@ export class RustFront {
           store: join(folder, 'rust-store'),
           web: web.folder,
           config: web.config,
-          more: ['--upstream', source.url, '--max-store-bytes', maxStoreBytes],
+          more: [
+            ...['--upstream', source.url],
+            ...['--max-store-bytes', maxStoreBytes],
+            // The command's own lines are few.
+            ...['--log-level', 'warn'],
+          ],
         },
         (reason) => {
           peer.forwardTo(undefined);

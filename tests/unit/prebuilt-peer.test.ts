@@ -302,9 +302,8 @@ describe.runIf(target)('a package with the peer', () => {
       .poll(() => output, { timeout: 50_000 })
       .toContain(`${name} serves: WebTransport is available.`);
     const origin = /(http:\/\/127\.0\.0\.1:\d+)\/ works as before/.exec(output)![1]!;
-    const port = Number(new URL(origin).port);
     const info = await (await fetch(`${origin}/-/info`)).json();
-    expect(info).toMatchObject({ name: 'antway-peer', webTransport: { port } });
+    expect(info).toMatchObject({ name: 'antway-peer', webTransport: { port: expect.any(Number) } });
     child.kill('SIGTERM');
     await once(child, 'exit');
   });
