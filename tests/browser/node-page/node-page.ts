@@ -62,7 +62,7 @@ const nodePage: NodePage = {
         certificateHash: new Uint8Array(32),
       }),
     );
-    client = openNodes([...silent, ...addresses], true);
+    client = openNodes([...silent, ...addresses], { isLocal: true });
   },
 
   async read(hex) {
