@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { installWheels } from './wheels.mjs';
+import { installWheels } from '../wheels.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const requirements = fileURLToPath(new URL('requirements.txt', import.meta.url));

