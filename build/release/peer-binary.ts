@@ -3,8 +3,8 @@ import { existsSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { root, run, SetupError } from '../../src/cli/setup.mjs';
-import { installWheels } from '../wheels.mjs';
 import type { PeerTarget } from '../peer-packages.ts';
+import { installWheels } from '../wheels.mjs';
 
 /** The oldest glibc on which the binaries run: the one that Rust itself needs. */
 const glibc = '2.17';
