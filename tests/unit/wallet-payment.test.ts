@@ -5,12 +5,14 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { prepareBill } from '../../src/payment/bill.ts';
 import { paymentProblemOf } from '../../src/payment/errors.ts';
 import { type JournalStore, PaymentJournal, unknownTransaction } from '../../src/payment/journal.ts';
-import { type PaymentParts, pay, settlePending } from '../../src/payment/pay.ts';
+import { pay } from '../../src/payment/pay.ts';
 import type { RecordToStore } from '../../src/payment/quotes.ts';
 import { Relay } from '../../src/payment/relay.ts';
+import { type PaymentParts, settlePending } from '../../src/payment/settle.ts';
 import { confirmStored, storePaid } from '../../src/payment/upload.ts';
 import { Vault } from '../../src/payment/vault.ts';
 import { WalletAccount } from '../../src/payment/wallet-account.ts';
+import { EndingPage } from '../support/ending-page.ts';
 import { memoryJournal, memoryStore } from '../support/memory-journal.ts';
 import { RelayDouble } from '../support/relay-double.ts';
 import { TestChain } from '../support/test-chain.ts';
@@ -55,11 +57,11 @@ function newRecords(count: number): RecordToStore[] {
 const bill = () => prepareBill(records, { relays: [new Relay(relay.url)], journal, signal: parts.signal });
 
 async function standing() {
-  const { paid, due } = await bill();
-  return { paid, due: due.length };
+  const { paid, dueRecords: due } = await bill();
+  return { paid, due };
 }
 
-const hashes = async () => (await bill()).due.map(({ quoteHash }) => quoteHash);
+const hashes = async () => (await bill()).due.offers.map(({ quoteHash }) => quoteHash);
 
 async function payBill(by?: WalletAccount) {
   return pay(await bill(), by ?? (await WalletAccount.connect(vault)), limit, parts);
@@ -288,33 +290,6 @@ describe('a payment in a page that is closed', () => {
     }
   });
 });
-
-/** A page that ends before or after one of its steps: it takes no further one. */
-class EndingPage {
-  #steps = 0;
-  #end!: () => void;
-  readonly ended = new Promise<void>((resolve) => {
-    this.#end = resolve;
-  });
-
-  constructor(
-    private readonly last: number,
-    private readonly moment: 'before' | 'after',
-  ) {}
-
-  /** A durable change, or a request that pays or stores. */
-  async step<T>(work: () => Promise<T>): Promise<T> {
-    const number = ++this.#steps;
-    if (number > this.last || (number === this.last && this.moment === 'before')) return this.#never();
-    const result = await work();
-    return number === this.last ? this.#never() : result;
-  }
-
-  #never(): Promise<never> {
-    this.#end();
-    return new Promise(() => {});
-  }
-}
 
 describe('an upload in a page that ends', () => {
   /** Pays for two chunks and stores them, as a page does it. */

@@ -14,6 +14,7 @@ mod metered_stream;
 mod metering;
 mod paid_uploads;
 mod pointer;
+mod pools;
 mod refusal;
 mod request_context;
 mod request_timer;

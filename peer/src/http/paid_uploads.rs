@@ -7,12 +7,12 @@ use super::request_timer::RequestTimer;
 use crate::address::Address;
 use crate::client::Client;
 use crate::limits::{
-    MAX_CHUNK_BYTES, MAX_PLAN_BYTES, MAX_QUOTED_RECORDS, MAX_QUOTES_REQUEST_BYTES, POINTER_BYTES,
+    MAX_CHUNK_BYTES, MAX_PLAN_BYTES, MAX_POOLS, MAX_QUOTED_RECORDS, MAX_QUOTES_REQUEST_BYTES, POINTER_BYTES,
     QUOTED_AT_ONCE,
 };
 use crate::paid_uploads::{
-    Disconnected, EvmHex, Offer, PaidUpload, PaymentChain, Plan, RecordName, RequestedRecord,
-    StoreError, Text,
+    BatchProof, Disconnected, EvmHex, Offer, PaidUpload, PaymentChain, Plan, RecordName,
+    RecordPayment, RequestedRecord, StoreError, Text,
 };
 use crate::service::Service;
 use crate::source::ChunkBody;
@@ -44,6 +44,7 @@ struct NetworkInfo {
     max_plan_bytes: u32,
     max_chunk_bytes: u32,
     merkle: bool,
+    max_pools: usize,
 }
 
 #[derive(Deserialize)]
@@ -83,12 +84,26 @@ enum QuoteStatus {
     },
 }
 
-/// The part of an upload before the bytes of the record.
+/// The part of an upload before the bytes of the record: a plan and its transaction, or a proof.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct UploadHead {
-    plan: Plan,
-    transaction: Text<EvmHex<32>>,
+    plan: Option<Plan>,
+    transaction: Option<Text<EvmHex<32>>>,
+    merkle: Option<Box<BatchProof>>,
+}
+
+impl UploadHead {
+    fn payment(self) -> Option<RecordPayment> {
+        match (self.plan, self.transaction, self.merkle) {
+            (Some(plan), Some(transaction), None) => Some(RecordPayment::Single {
+                plan,
+                transaction: transaction.0.0,
+            }),
+            (None, None, Some(proof)) => Some(RecordPayment::Batch(proof)),
+            _ => None,
+        }
+    }
 }
 
 /// Answers what clients have to compare with what they know before they pay.
@@ -100,7 +115,8 @@ pub async fn info(State(service): State<Arc<Service>>) -> Response {
         max_quotes: MAX_QUOTED_RECORDS,
         max_plan_bytes: MAX_PLAN_BYTES,
         max_chunk_bytes: MAX_CHUNK_BYTES,
-        merkle: false,
+        merkle: true,
+        max_pools: MAX_POOLS,
     };
     let json = serde_json::to_vec(&info).expect("plain numbers and texts");
     let headers = [
@@ -147,7 +163,7 @@ pub async fn quotes(
 }
 
 /// Refuses pages that may not read. Browsers let them send some requests, and only keep the answers from them.
-fn check_origin(service: &Service, headers: &HeaderMap) -> Result<(), HttpError> {
+pub(super) fn check_origin(service: &Service, headers: &HeaderMap) -> Result<(), HttpError> {
     let text = |name: HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or(""));
     match service.origin_may_pay(text(ORIGIN), text(HOST).unwrap_or("")) {
         true => Ok(()),
@@ -306,13 +322,13 @@ async fn store(
     let _permits = service.acquire_paid(client).await.ok_or(HttpError::Busy)?;
     let max_bytes = PLAN_LENGTH_BYTES as u32 + MAX_PLAN_BYTES + kind.max_bytes();
     let mut bytes = read(service, client, body, max_bytes).await?;
-    let head = split_head(&mut bytes)?;
-    let record = head.plan.record();
+    let payment = split_payment(&mut bytes)?;
+    let record = payment.record();
     let is_of_kind = matches!(record, RecordName::Chunk(_)) == (kind == Kind::Chunk);
     if record.address() != address || !is_of_kind {
         return Err(HttpError::BadPlan);
     }
-    if bytes.len() as u64 != u64::from(head.plan.size) {
+    if bytes.len() as u64 != u64::from(payment.size()) {
         return Err(HttpError::Mismatch);
     }
     let is_of_address = match kind {
@@ -324,11 +340,7 @@ async fn store(
         (false, Kind::Chunk) => return Err(HttpError::Mismatch),
         (false, Kind::Pointer) => return Err(HttpError::BadPointer),
     }
-    let upload = PaidUpload {
-        plan: head.plan,
-        transaction: head.transaction.0.0,
-        bytes,
-    };
+    let upload = PaidUpload { payment, bytes };
     let stored = service.store_paid(client, upload).await;
     stored.map_err(|error| match error {
         StoreError::BadPlan => HttpError::BadPlan,
@@ -341,12 +353,13 @@ async fn store(
     })
 }
 
-/// Takes the plan from the front of the body: its length in 4 bytes (little-endian), and its JSON.
-fn split_head(body: &mut Bytes) -> Result<UploadHead, HttpError> {
+/// Takes the payment from the front of the body: its length in 4 bytes (little-endian), and its JSON.
+fn split_payment(body: &mut Bytes) -> Result<RecordPayment, HttpError> {
     let length = body.try_get_u32_le().map_err(|_| HttpError::BadPlan)?;
     if length > MAX_PLAN_BYTES || length as usize > body.len() {
         return Err(HttpError::BadPlan);
     }
     let json = body.split_to(length as usize);
-    serde_json::from_slice(&json).map_err(|_| HttpError::BadPlan)
+    let head: UploadHead = serde_json::from_slice(&json).map_err(|_| HttpError::BadPlan)?;
+    head.payment().ok_or(HttpError::BadPlan)
 }

@@ -4,7 +4,7 @@ use super::error::HttpError;
 use super::metering::meter;
 use super::request_timer::RequestTimer;
 use super::web::{self, Web};
-use super::{chunk, cors, paid_uploads, pointer};
+use super::{chunk, cors, paid_uploads, pointer, pools};
 use crate::service::Service;
 use crate::shutdown::Shutdown;
 use axum::Router;
@@ -92,6 +92,7 @@ fn paid_upload_routes(service: &Arc<Service>) -> Router {
     Router::new()
         .route("/network/info", get(paid_uploads::info))
         .route("/network/quotes", post(paid_uploads::quotes))
+        .route("/network/merkle", post(pools::pools))
         .route("/network/chunk/{*address}", put(paid_uploads::put_chunk))
         .route(
             "/network/pointer/{*address}",

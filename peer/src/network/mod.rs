@@ -11,6 +11,8 @@ mod connection;
 mod gather;
 #[cfg(feature = "autonomi")]
 mod node;
+#[cfg(feature = "autonomi")]
+mod pools;
 #[cfg(any(feature = "autonomi", test))]
 mod pointer_read;
 #[cfg(feature = "autonomi")]

@@ -1,0 +1,79 @@
+import { type Batch, depthOf, mostOf } from './batch.ts';
+import { nameOf, type PaymentJournal } from './journal.ts';
+import type { Offer } from './quotes.ts';
+import { type Call, maxPaymentsPerTransaction, type Vault } from './vault.ts';
+
+/** What one transaction pays for: a batch, or up to 256 single records. */
+export type Payable = { batch: Batch } | { offers: readonly Offer[] };
+
+/** What a user agrees to pay for. */
+export interface Due {
+  batches: readonly Batch[];
+  offers: readonly Offer[];
+}
+
+/** Rough amounts of gas, measured on a test chain. Only for the estimate that the user sees. */
+const gas = {
+  approval: 50_000n,
+  transaction: 65_000n,
+  offer: 30_000n,
+  batch: { base: 90_000n, node: 40_000n, pool: 19_000n },
+};
+
+/** The names of its records in the journal. */
+export function namesOf(payable: Payable): string[] {
+  if ('batch' in payable) return payable.batch.chunks.map(({ address }) => address);
+  return payable.offers.map(nameOf);
+}
+
+/** What the vault takes at most, in atto. */
+export function amountOf(payable: Payable): bigint {
+  if ('batch' in payable) return mostOf(payable.batch);
+  return payable.offers.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
+}
+
+export const sumOf = (payables: readonly Payable[]) =>
+  payables.reduce((sum, payable) => sum + amountOf(payable), 0n);
+
+/** The probable gas of payments, with their permissions. */
+export function gasOf(payables: readonly Payable[]): bigint {
+  return payables.reduce((sum, payable) => sum + gas.approval + gasOfPayment(payable), 0n);
+}
+
+function gasOfPayment(payable: Payable): bigint {
+  if ('offers' in payable) return gas.transaction + BigInt(payable.offers.length) * gas.offer;
+  const { base, node, pool } = gas.batch;
+  return base + BigInt(depthOf(payable.batch)) * node + BigInt(payable.batch.pools.length) * pool;
+}
+
+export function callOf(payable: Payable, vault: Vault): Call {
+  return 'batch' in payable ? vault.batchPayment(payable.batch) : vault.payment(payable.offers);
+}
+
+/** Writes down what is about to be paid. */
+export async function noteDue(payable: Payable, journal: PaymentJournal, signal: AbortSignal): Promise<void> {
+  if ('offers' in payable) {
+    for (const offer of payable.offers) {
+      signal.throwIfAborted();
+      await journal.putRecord({ offer });
+    }
+    return;
+  }
+  const { batch } = payable;
+  await journal.putBatch(batch);
+  for (const { address } of batch.chunks) {
+    signal.throwIfAborted();
+    await journal.putRecord({ address, batch: batch.root });
+  }
+}
+
+/** What is due, without what a payment is written down for. */
+export async function unpaid({ batches, offers }: Due, journal: PaymentJournal): Promise<Payable[]> {
+  const payments = await Promise.all(batches.map(({ root }) => journal.batchPayment(root)));
+  const payables: Payable[] = batches.flatMap((batch, i) => (payments[i] ? [] : [{ batch }]));
+  const entries = await Promise.all(offers.map((offer) => journal.record(nameOf(offer))));
+  const rest = offers.filter((_, i) => entries[i]?.transaction === undefined);
+  for (let at = 0; at < rest.length; at += maxPaymentsPerTransaction)
+    payables.push({ offers: rest.slice(at, at + maxPaymentsPerTransaction) });
+  return payables;
+}
