@@ -187,10 +187,12 @@ function chargeOf(perLeaf: bigint, depth: number): bigint {
 }
 
 function middleOf(amounts: readonly bigint[]): bigint {
-  return amounts.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0))[middleNode]!;
+  return ascending(amounts)[middleNode]!;
 }
 
-const max = (values: readonly bigint[]) => values.reduce((most, value) => (value > most ? value : most), 0n);
+const max = (amounts: readonly bigint[]) => ascending(amounts).at(-1)!;
+
+const ascending = (amounts: readonly bigint[]) => amounts.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0));
 
 /** The depth of its tree, as the vault counts it. */
 export const depthOf = (batch: Batch) => treeOf(batch).depth;

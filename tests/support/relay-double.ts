@@ -139,7 +139,10 @@ export class RelayDouble {
     const { info, offer = (honest: Offer) => honest } = this.faults;
     if (request.url === '/network/info') {
       const { token, vault } = this.chain;
-      return [200, { chainId: 31337, token, vault, settlementVersion: 1, maxQuotes: 64, merkle: true, ...info }];
+      return [
+        200,
+        { chainId: 31337, token, vault, settlementVersion: 1, maxQuotes: 64, merkle: true, ...info },
+      ];
     }
     if (request.url === '/network/quotes') {
       const { records } = JSON.parse(body.toString()) as {
@@ -279,7 +282,11 @@ function rootOf(start: Uint8Array, { index, siblings }: { index: number; sibling
 }
 
 /** As nodes compute it from a proof. */
-function poolHash({ index, siblings, midpoint, nodes }: BatchProof['pool'], root: string, time: number): string {
+function poolHash(
+  { index, siblings, midpoint, nodes }: BatchProof['pool'],
+  root: string,
+  time: number,
+): string {
   const number = (value: number | bigint, length: number) => {
     const digits = value.toString(16).padStart(2 * length, '0');
     return hexToBytes(digits).reverse();

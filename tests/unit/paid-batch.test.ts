@@ -127,7 +127,11 @@ describe('a batch', () => {
     );
     expect(payments).toHaveLength(6);
     expect(batches).toMatchObject([
-      { root: bill.due.batches[0]!.root, addresses: names.slice(0, 64), transaction: payment.transactions[1] },
+      {
+        root: bill.due.batches[0]!.root,
+        addresses: names.slice(0, 64),
+        transaction: payment.transactions[1],
+      },
     ]);
     expect(await prepareBill(records, { relays, journal, signal })).toMatchObject({
       stored: 70,
@@ -201,11 +205,12 @@ const timestampOf = (pools: readonly { nodes: readonly { timestamp: number }[] }
 
 describe('a plan', () => {
   const offersFor = (count: number) =>
-    recordsOf(newChunks(count)).map((record) => {
-      const { address, size } = record;
-      const { status: _, address: __, ...offer } = relay.offer({ address, size });
-      return offer;
-    });
+    recordsOf(newChunks(count)).map(({ address, size }) => ({
+      plan: { address, size, quotes: [] },
+      quoteHash: `0x${address}`,
+      rewardsAddress: `0x${'07'.repeat(20)}`,
+      amount: `${recordPrice}`,
+    }));
 
   it('has single payments if a relay finds no batches, or too few nodes', async () => {
     const offers = offersFor(64);
@@ -375,10 +380,12 @@ describe('a payment for a batch', () => {
 
   it('of others for the same pool does not count, and costs nothing', async () => {
     const batch = await batchFor(newChunks(4));
-    const forged = { ...batch, pools: batch.pools.map((nodes) => nodes.map((one) => ({ ...one }))) };
     // Others can pay less for the same pools, because the vault takes any amounts.
-    const cheap = vault.batchPayment(forged).data.replaceAll(recordPrice.toString(16).padStart(64, '0'), '1'.padStart(64, '0'));
-    await chain.execute({ to: chain.vault, data: cheap, ...(await chain.execute(vault.approval(100n)), {}) });
+    const word = (value: bigint) => value.toString(16).padStart(64, '0');
+    const data = vault.batchPayment(batch).data.replaceAll(word(recordPrice), word(1n));
+    await chain.execute(vault.approval(100n));
+    await chain.execute({ to: chain.vault, data });
+    expect(await vault.allowance(chain.accounts[0]!)).toBeLessThan(100n);
     expect(await vault.paidPool(batch)).toBe(undefined);
   });
 
@@ -391,7 +398,8 @@ describe('a payment for a batch', () => {
       await pay(dueOf(batch), await connect(), limit, parts);
       relay.faults = { forgets: true };
       const relays = [await relayOf(), await relayOf(honest)];
-      for (const [i, record] of records.entries()) await storePaid(record, chunks[i]!, { relays, journal, signal });
+      for (const [i, record] of records.entries())
+        await storePaid(record, chunks[i]!, { relays, journal, signal });
       expect(await problemOf(confirmStored(records, { relays, journal, signal }))).toBe('NOT_STORED');
       const store = { relays: [relays[1]!], journal, signal };
       const spent = await spentBy(async () => {
