@@ -17,7 +17,7 @@ const gas = {
   approval: 50_000n,
   transaction: 65_000n,
   offer: 30_000n,
-  batch: { base: 90_000n, node: 40_000n, pool: 19_000n },
+  batch: { base: 75_000n, node: 100_000n, pool: 20_000n },
 };
 
 /** The names of its records in the journal. */
