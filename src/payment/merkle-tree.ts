@@ -16,11 +16,13 @@ const minLeaves = 2;
 /**
  * A Merkle tree of the addresses of chunks, with the hashes of the network's crate `evmlib` 0.10: SHA3-256 over an address and
  * a random salt for a leaf, and over both children for any other node. Random leaves fill the tree up to a power of two.
+ * The root is the hash of the node at the top.
  */
 export class MerkleTree {
-  /** From the leaves to the root. */
+  /** From the leaves to the node at the top. */
   readonly #rows: Uint8Array[][];
   readonly #seed: Uint8Array;
+  readonly #root: Uint8Array;
 
   /**
    * @param addresses 64 hex digits each.
@@ -38,9 +40,10 @@ export class MerkleTree {
     });
     this.#rows = [leaves];
     for (let row = leaves; row.length > 1; this.#rows.push(row)) row = parents(row);
+    this.#root = sha3_256(this.#rows.at(-1)![0]!);
   }
 
-  /** The number of steps from a leaf to the root. */
+  /** The number of steps from a leaf to the node at the top. */
   get depth(): number {
     return this.#rows.length - 1;
   }
@@ -92,10 +95,6 @@ export class MerkleTree {
         littleEndian(timestamp, 8),
       ),
     );
-  }
-
-  get #root(): Uint8Array {
-    return this.#rows.at(-1)![0]!;
   }
 
   /** Counted from the leaves, so that trees of odd depth have more midpoints, as the vault wants. */

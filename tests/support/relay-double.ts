@@ -113,7 +113,7 @@ export class RelayDouble {
       const binding = count === 0 ? noCommitment : commit(count, peer, publicKey, secretKey);
       const timestamp = this.faults.timestamp ?? 1_795_000_000;
       const terms = { timestamp, price: `${priceOf(count)}`, rewardsAddress, ...binding };
-      const signature = signOnce(signedBytes(terms, content), secretKey);
+      const signature = ml_dsa65.sign(signedBytes(terms, content), secretKey);
       return { peer, ...terms, publicKey: base64(publicKey), signature: base64(signature) };
     });
     quotes.sort((a, b) => a.committedKeyCount - b.committedKeyCount || (a.peer < b.peer ? -1 : 1));
@@ -278,7 +278,7 @@ function rootOf(start: Uint8Array, { index, siblings }: { index: number; sibling
     const isRight = (index >> up) % 2 === 1;
     hash = sha3_256(isRight ? concatBytes(sibling, hash) : concatBytes(hash, sibling));
   }
-  return bytesToHex(hash);
+  return bytesToHex(sha3_256(hash));
 }
 
 /** As nodes compute it from a proof. */
@@ -310,7 +310,7 @@ function stateOf(record: Uint8Array): string {
 
 const signatures = new Map<string, Uint8Array>();
 
-/** A signature takes much longer than all else here, and the nodes of a pool sign the same bytes for each pool. */
+/** A signature takes long, and the nodes sign the same bytes for each pool. */
 function signOnce(bytes: Uint8Array, secretKey: Uint8Array): Uint8Array {
   const key = bytesToHex(blake3(concatBytes(bytes, secretKey)));
   const signature = signatures.get(key) ?? ml_dsa65.sign(bytes, secretKey);

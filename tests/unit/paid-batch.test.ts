@@ -1,15 +1,17 @@
 import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { blake3 } from '@noble/hashes/blake3.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Batch, batchOf, mostOf, poolPayments, requestBatch } from '../../src/payment/batch.ts';
+import { type Batch, batchOf, mostOf, poolPayments, proofOf, requestBatch } from '../../src/payment/batch.ts';
 import { prepareBill } from '../../src/payment/bill.ts';
 import { paymentProblemOf } from '../../src/payment/errors.ts';
 import { type JournalStore, PaymentJournal, unknownTransaction } from '../../src/payment/journal.ts';
+import { MerkleTree } from '../../src/payment/merkle-tree.ts';
 import { priceOf } from '../../src/payment/node-price.ts';
 import { pay } from '../../src/payment/pay.ts';
 import { gasOf } from '../../src/payment/payable.ts';
-import { planBatches } from '../../src/payment/plan-batches.ts';
+import { batchSizes, planBatches } from '../../src/payment/plan-batches.ts';
 import type { RecordToStore } from '../../src/payment/quotes.ts';
 import { receiptOf } from '../../src/payment/receipt.ts';
 import { Relay } from '../../src/payment/relay.ts';
@@ -19,6 +21,7 @@ import { Vault } from '../../src/payment/vault.ts';
 import { WalletAccount } from '../../src/payment/wallet-account.ts';
 import { EndingPage } from '../support/ending-page.ts';
 import { memoryJournal, memoryStore } from '../support/memory-journal.ts';
+import { fromRoot } from '../support/paths.ts';
 import { RelayDouble } from '../support/relay-double.ts';
 import { TestChain } from '../support/test-chain.ts';
 import { TestWallet } from '../support/test-wallet.ts';
@@ -204,7 +207,60 @@ describe('a batch', () => {
 const timestampOf = (pools: readonly { nodes: readonly { timestamp: number }[] }[]) =>
   pools[0]!.nodes[0]!.timestamp;
 
+describe('a tree', () => {
+  it('has the hashes of the network’s own code', async () => {
+    const file = fromRoot('tests/fixtures/payments/batch.json');
+    const { seed, chunks, poolAddress, poolHash, proof } = JSON.parse(await readFile(file, 'utf8'));
+    const { root, timestamp, pool } = proof;
+    const tree = new MerkleTree(
+      chunks.map(({ address }: { address: string }) => address),
+      seed,
+    );
+    expect([tree.root, tree.poolAddress(pool.index, timestamp)]).toEqual([root, poolAddress]);
+    const pools = Array.from({ length: tree.pools }, () => pool.nodes);
+    const batch: Batch = { root, timestamp, seed, chunks, pools };
+    expect(proofOf(batch, pool.index, proof.address)).toEqual(proof);
+    expect(bytesToHex(poolPayments(batch)[pool.index]!.hash)).toBe(poolHash);
+    expect(proofOf(batch, 0, 'ab'.repeat(32))).toBe(undefined);
+  });
+
+  it.each([
+    [2, 1, 2],
+    [3, 2, 2],
+    [64, 6, 8],
+    [65, 7, 16],
+    [256, 8, 16],
+  ])('of %s addresses is %s deep and has %s pools', (addresses, depth, pools) => {
+    const tree = new MerkleTree(
+      Array.from({ length: addresses }, () => randomBytes(32).toString('hex')),
+      'ab'.repeat(32),
+    );
+    expect([tree.depth, tree.pools]).toEqual([depth, pools]);
+  });
+
+  it.each([0, 1, 257])('has no %s addresses', (addresses) => {
+    const make = () => new MerkleTree(Array(addresses).fill('ab'.repeat(32)), 'ab'.repeat(32));
+    expect(make).toThrow(RangeError);
+  });
+});
+
 describe('a plan', () => {
+  it.each([
+    [63, []],
+    [64, [64]],
+    [80, [64]],
+    [111, [64]],
+    [112, [112]],
+    [128, [128]],
+    [200, [128, 64]],
+    [224, [224]],
+    [300, [256]],
+    [320, [256, 64]],
+    [513, [256, 256]],
+  ])('of %s chunks has batches of %s', (chunks, sizes) => {
+    expect(batchSizes(chunks)).toEqual(sizes);
+  });
+
   const offersFor = (count: number) =>
     recordsOf(newChunks(count)).map(({ address, size }) => ({
       plan: { address, size, quotes: [] },

@@ -7,8 +7,8 @@ use super::request_timer::RequestTimer;
 use crate::address::Address;
 use crate::client::Client;
 use crate::limits::{
-    MAX_CHUNK_BYTES, MAX_PLAN_BYTES, MAX_POOLS, MAX_QUOTED_RECORDS, MAX_QUOTES_REQUEST_BYTES, POINTER_BYTES,
-    QUOTED_AT_ONCE,
+    MAX_CHUNK_BYTES, MAX_PLAN_BYTES, MAX_POOLS, MAX_QUOTED_RECORDS, MAX_QUOTES_REQUEST_BYTES,
+    POINTER_BYTES, QUOTED_AT_ONCE,
 };
 use crate::paid_uploads::{
     BatchProof, Disconnected, EvmHex, Offer, PaidUpload, PaymentChain, Plan, RecordName,

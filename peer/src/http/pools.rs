@@ -86,8 +86,7 @@ async fn requested_pools(
     body: &mut Body,
 ) -> Result<RequestedPools, HttpError> {
     let json = read(service, client, body, MAX_POOLS_REQUEST_BYTES).await?;
-    let request: RequestedPools =
-        serde_json::from_slice(&json).map_err(|_| HttpError::BadPools)?;
+    let request: RequestedPools = serde_json::from_slice(&json).map_err(|_| HttpError::BadPools)?;
     let mut addresses = HashSet::new();
     let are_different = request.pools.iter().all(|pool| addresses.insert(pool.0));
     if !(1..=MAX_POOLS).contains(&request.pools.len()) || !are_different {

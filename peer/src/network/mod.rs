@@ -11,10 +11,10 @@ mod connection;
 mod gather;
 #[cfg(feature = "autonomi")]
 mod node;
-#[cfg(feature = "autonomi")]
-mod pools;
 #[cfg(any(feature = "autonomi", test))]
 mod pointer_read;
+#[cfg(feature = "autonomi")]
+mod pools;
 #[cfg(feature = "autonomi")]
 mod quotes;
 #[cfg(any(feature = "autonomi", test))]

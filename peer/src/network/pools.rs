@@ -206,3 +206,152 @@ pub fn unix_seconds() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     now.map_or(0, |time| time.as_secs())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::paid_uploads::{LeafBranch, PaidPool};
+    use ant_protocol::evm::{MerklePaymentCandidatePool, MerkleTree, MidpointProof};
+    use ant_protocol::payment::calculate_price;
+    use ant_protocol::serialize_merkle_proof;
+    use fips204::ml_dsa_65;
+    use fips204::traits::{KeyGen, SerDes, Signer};
+
+    const TIME: u64 = 1_795_000_000;
+
+    /// A branch of the network's own tree: its hashes, place, leaves, start, root and salt.
+    type Branch = (
+        Vec<[u8; 32]>,
+        usize,
+        usize,
+        XorName,
+        XorName,
+        Option<[u8; 32]>,
+    );
+
+    fn parts<T: serde::Serialize>(branch: &T) -> Branch {
+        rmp_serde::from_slice(&rmp_serde::to_vec(branch).unwrap()).unwrap()
+    }
+
+    fn node(seed: u8) -> MerklePaymentCandidateNode {
+        let (public, key) = ml_dsa_65::KG::keygen_from_seed(&[seed; 32]);
+        let price = calculate_price(0);
+        let account = RewardsAddress::from([seed; 20]);
+        let signed = MerklePaymentCandidateNode::bytes_to_sign(&price, &account, TIME, 0, &None);
+        MerklePaymentCandidateNode {
+            pub_key: public.into_bytes().to_vec(),
+            price,
+            reward_address: account,
+            merkle_payment_timestamp: TIME,
+            signature: key
+                .try_sign_with_seed(&[0; 32], &signed, b"")
+                .unwrap()
+                .to_vec(),
+            committed_key_count: 0,
+            commitment_pin: None,
+        }
+    }
+
+    /// A proof of the network's own code for one of some chunks, and the same proof as clients send it.
+    fn proofs(chunks: u8, chunk: u8, pool: usize) -> (MerklePaymentProof, BatchProof) {
+        let names: Vec<_> = (0..chunks).map(|i| XorName([i; 32])).collect();
+        let tree = MerkleTree::from_xornames(names.clone()).unwrap();
+        let name = names[usize::from(chunk)];
+        let data_proof = tree.generate_address_proof(chunk.into(), name).unwrap();
+        let midpoint_proof: MidpointProof = tree.reward_candidates(TIME).unwrap()[pool].clone();
+        let nodes: Vec<_> = (1..=16).map(node).collect();
+        let winner_pool = MerklePaymentCandidatePool {
+            midpoint_proof,
+            candidate_nodes: nodes.clone().try_into().unwrap(),
+        };
+        let hash = |name: [u8; 32]| Text(Address::from(name));
+        let hashes = |siblings: Vec<[u8; 32]>| siblings.into_iter().map(hash).collect();
+        let (leaf_siblings, leaf, _, _, root, salt) = parts(&data_proof);
+        let (siblings, index, _, midpoint, _, _) = parts(&winner_pool.midpoint_proof.branch);
+        let quotes = nodes.into_iter().map(|node| {
+            let wire = rmp_serde::to_vec(&node).unwrap();
+            read_candidate(Address::of(&node.pub_key), TIME, &wire, None).unwrap()
+        });
+        let proof = BatchProof {
+            address: hash(name.0),
+            size: 1,
+            timestamp: TIME,
+            root: hash(root.0),
+            leaf: LeafBranch {
+                index: leaf,
+                salt: hash(salt.unwrap()),
+                siblings: hashes(leaf_siblings),
+            },
+            pool: PaidPool {
+                index,
+                midpoint: hash(midpoint.0),
+                siblings: hashes(siblings),
+                nodes: quotes.collect(),
+            },
+        };
+        (
+            MerklePaymentProof::new(name, data_proof, winner_pool),
+            proof,
+        )
+    }
+
+    #[test]
+    fn nodes_get_the_proof_of_the_networks_own_code() {
+        for (chunks, chunk, pool) in [(2, 1, 1), (5, 4, 3), (64, 63, 7), (65, 0, 15), (255, 7, 0)] {
+            let (network, proof) = proofs(chunks, chunk, pool);
+            let address = network.winner_pool.midpoint_proof.address();
+            assert_eq!(pool_address(&proof), Address::from(address.0));
+            let expected = serialize_merkle_proof(&network).unwrap();
+            assert!(to_bytes(&proof).unwrap() == expected, "{chunks}");
+            assert!(prove(&proof, TIME).unwrap() == expected, "{chunks}");
+        }
+    }
+
+    /// Clients make trees themselves, with hashes of their own.
+    #[test]
+    fn nodes_accept_the_proofs_of_clients() {
+        let fixture = include_str!("../../../tests/fixtures/payments/batch.json");
+        let fixture: serde_json::Value = serde_json::from_str(fixture).unwrap();
+        let proof: BatchProof = serde_json::from_value(fixture["proof"].clone()).unwrap();
+        let bytes = prove(&proof, proof.timestamp).unwrap();
+        let pool = deserialize_merkle_proof(&bytes).unwrap().winner_pool;
+        assert_eq!(
+            Address::from(pool.hash()).to_string(),
+            fixture["poolHash"].as_str().unwrap()
+        );
+        assert_eq!(
+            Address::from(pool.midpoint_proof.address().0).to_string(),
+            fixture["poolAddress"].as_str().unwrap()
+        );
+    }
+
+    #[test]
+    fn refuses_proofs_that_nodes_would_refuse() {
+        let (_, proof) = proofs(5, 4, 3);
+        let week = 7 * 24 * 60 * 60;
+        assert!(prove(&proof, TIME - 600).is_ok());
+        assert_eq!(prove(&proof, TIME - 601), Err(StoreError::BadPlan));
+        assert!(prove(&proof, TIME + week).is_ok());
+        assert_eq!(
+            prove(&proof, TIME + week + 1),
+            Err(StoreError::QuoteExpired)
+        );
+        let other = Text(Address::from([9; 32]));
+        let changes: [fn(&mut BatchProof, Text<Address>); 9] = [
+            |proof, other| proof.address = other,
+            |proof, other| proof.root = other,
+            |proof, other| proof.leaf.salt = other,
+            |proof, other| proof.leaf.siblings[1] = other,
+            |proof, other| proof.pool.midpoint = other,
+            |proof, _| proof.pool.index ^= 1,
+            |proof, _| proof.timestamp -= 1,
+            |proof, _| proof.pool.nodes[0].price.0 += 1,
+            |proof, _| proof.pool.nodes[0] = proof.pool.nodes[1].clone(),
+        ];
+        for (i, change) in changes.into_iter().enumerate() {
+            let mut changed = proof.clone();
+            change(&mut changed, other);
+            assert_eq!(prove(&changed, TIME), Err(StoreError::BadPlan), "{i}");
+        }
+    }
+}

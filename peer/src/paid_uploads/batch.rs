@@ -135,8 +135,8 @@ mod tests {
             |proof| proof.leaf.index += 1,
             |proof| proof.leaf.index = usize::MAX,
             |proof| proof.pool.index += 1,
-            |proof| drop(proof.pool.siblings.pop()),
-            |proof| drop(proof.pool.nodes.pop()),
+            |proof| proof.pool.siblings.truncate(3),
+            |proof| proof.pool.nodes.truncate(15),
         ];
         for change in changes {
             let mut changed = proof(7);
