@@ -58,7 +58,7 @@ export interface BatchProof {
 export interface PoolPayment {
   hash: Uint8Array;
   nodes: readonly { rewardsAddress: string; amount: bigint }[];
-  /** What the vault takes if it chooses this pool, in atto. */
+  /** The amount that the vault takes if it chooses this pool, in atto. */
   charge: bigint;
 }
 
@@ -175,7 +175,7 @@ export function poolPayments(batch: Batch): PoolPayment[] {
   });
 }
 
-/** What the vault takes at most, in atto. */
+/** The most that the vault takes, in atto. */
 export function mostOf(batch: Batch): bigint {
   return max(poolPayments(batch).map(({ charge }) => charge));
 }

@@ -15,7 +15,7 @@ export interface Bill {
   stored: number;
   /** Records that were paid for before, and are not stored yet. */
   paid: number;
-  /** What has to be paid for. */
+  /** The payments that it needs. */
   due: Due;
   /** The number of records that this pays for. */
   dueRecords: number;

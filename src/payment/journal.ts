@@ -29,7 +29,7 @@ export interface BatchPayment {
   transaction: string;
   /** The pool that the vault has chosen. */
   pool: number;
-  /** What the vault took, in atto. */
+  /** The amount that the vault took, in atto. */
   amount: string;
 }
 
@@ -124,7 +124,7 @@ export class PaymentJournal {
     return this.#store.put(batchPrefix + batch.root, batch);
   }
 
-  /** Forgets the nodes of a batch. What was paid for it stays. */
+  /** Forgets the nodes of a batch, but not its payment. */
   removeBatch(root: string): Promise<void> {
     return this.#store.delete(batchPrefix + root);
   }

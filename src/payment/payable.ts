@@ -3,10 +3,10 @@ import { nameOf, type PaymentJournal } from './journal.ts';
 import type { Offer } from './quotes.ts';
 import { type Call, maxPaymentsPerTransaction, type Vault } from './vault.ts';
 
-/** What one transaction pays for: a batch, or up to 256 single records. */
+/** The subject of one transaction: a batch, or up to 256 single records. */
 export type Payable = { batch: Batch } | { offers: readonly Offer[] };
 
-/** What a user agrees to pay for. */
+/** All payments that a user agrees to. */
 export interface Due {
   batches: readonly Batch[];
   offers: readonly Offer[];
@@ -26,7 +26,7 @@ export function namesOf(payable: Payable): string[] {
   return payable.offers.map(nameOf);
 }
 
-/** What the vault takes at most, in atto. */
+/** The most that the vault takes, in atto. */
 export function amountOf(payable: Payable): bigint {
   if ('batch' in payable) return mostOf(payable.batch);
   return payable.offers.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
@@ -67,7 +67,7 @@ export async function noteDue(payable: Payable, journal: PaymentJournal, signal:
   }
 }
 
-/** What is due, without what a payment is written down for. */
+/** The payments that are due, without those that are written down. */
 export async function unpaid({ batches, offers }: Due, journal: PaymentJournal): Promise<Payable[]> {
   const payments = await Promise.all(batches.map(({ root }) => journal.batchPayment(root)));
   const payables: Payable[] = batches.flatMap((batch, i) => (payments[i] ? [] : [{ batch }]));

@@ -49,7 +49,7 @@ const maxAnswerBytes = 8 * 1024 * 1024;
 const maxErrorBytes = 64 * 1024;
 const tries = 6;
 
-/** What was paid for: a record by its quote, or a chunk of a batch. */
+/** The payment for a record: its own quote, or the proof that it is in a batch. */
 export type RecordPayment = { plan: Plan; transaction: string } | { merkle: BatchProof };
 
 /** A peer that brings paid records to the network: docs/reference/paid-uploads.md. Nothing that it says is trusted. */

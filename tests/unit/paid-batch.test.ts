@@ -176,7 +176,7 @@ describe('a batch', () => {
       const { pool, amount } = (await journal.batchPayment(batch.root))!;
       expect([spent, BigInt(amount), payment.amount]).toEqual([charges[pool], charges[pool], charges[pool]]);
       chosen.add(pool);
-      // What is left of the permission does not suffice for a second payment.
+      // The rest of the permission does not suffice for a second payment.
       expect(await vault.allowance(chain.accounts[0]!)).toBeLessThan(charges[0]!);
     }
     expect(chosen.size).toBeGreaterThan(0);

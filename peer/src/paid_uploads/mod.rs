@@ -79,13 +79,13 @@ pub struct QuotedPlan {
 
 /// A record that was paid for.
 pub struct PaidUpload {
-    /// What was paid for. The route has checked that it names the record.
+    /// The payment. The route has checked that it names the record.
     pub payment: RecordPayment,
     /// The chunk, or the pointer record.
     pub bytes: Bytes,
 }
 
-/// What was paid for: one record, or many chunks.
+/// The payment for one record, or for many chunks.
 #[derive(Debug, PartialEq, Eq)]
 pub enum RecordPayment {
     /// A quote for this record.

@@ -21,7 +21,7 @@ import type { Wallet } from './wallets.ts';
 export interface Connected {
   account: Account;
   vault: Vault;
-  /** What has to be paid for yet costs at most so much, in atto. */
+  /** The most that the missing payments cost, in atto. */
   amount: bigint;
   /** In atto. */
   balance: bigint;
@@ -159,7 +159,7 @@ function stoppable(provider: Provider, signal: () => AbortSignal): Provider {
 }
 
 /**
- * What is not paid for on the bill, and a payment for one of its records that a wallet may still send. One of
+ * The missing payments of the bill, and a payment for one of its records that a wallet may still send. One of
  * another account has to be forgotten first.
  */
 async function standing(
