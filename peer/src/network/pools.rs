@@ -14,7 +14,6 @@ use ant_protocol::{
 };
 use saorsa_core::DHTNode;
 use std::collections::HashSet;
-use std::time::{SystemTime, UNIX_EPOCH};
 use xor_name::XorName;
 
 /// Nodes accept a pool if enough of its nodes are among so many that are closest to its address (`ant-node` 0.23).
@@ -199,12 +198,6 @@ fn pool_address(proof: &BatchProof) -> Address {
         &time,
     ];
     XorName::from_content_parts(&parts).0.into()
-}
-
-/// The present time, in seconds since 1970.
-pub fn unix_seconds() -> u64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    now.map_or(0, |time| time.as_secs())
 }
 
 #[cfg(test)]

@@ -2,10 +2,11 @@
 
 use super::gather::{Gathered, Reply, Wanted, gather};
 use super::node::NetworkNode;
-use super::pools::{self, unix_seconds};
+use super::pools;
 use super::quotes;
 use super::record_read::NoAnswer;
 use crate::address::Address;
+use crate::clock::unix_seconds;
 use crate::limits::POINTER_BYTES;
 use crate::paid_uploads::{
     Offer, PaidUpload, Plan, Quote, QuotedPlan, RecordName, RecordPayment, StoreError, Text,
