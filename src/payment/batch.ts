@@ -65,12 +65,15 @@ export interface PoolPayment {
 const poolNodes = 16;
 /** Of 16 amounts in ascending order, the vault takes this one. */
 const middleNode = 8;
-/** Nodes accept a pool if so many of its nodes are close to its address. */
-const minCommonNodes = 9;
+/**
+ * Nodes accept a pool if nine of its nodes are close to its address, and their views differ. So more nodes than that have to
+ * be named by both relays.
+ */
+const minCommonNodes = 12;
+/** With fewer common nodes, one of the relays may be dishonest. */
+const minHonestNodes = 9;
 /** Nodes refuse payments of the future, and their clocks differ. */
 const clockMarginSeconds = 60;
-/** How long nodes accept the payment. */
-export const batchLifetimeSeconds = 7 * 24 * 60 * 60;
 
 const poolSchema = v.pipe(
   s.list(nodePriceSchema, poolNodes),
@@ -124,10 +127,18 @@ function termsOf({
   return [littleEndian(BigInt(price), 32), hexToBytes(rewardsAddress.slice(2)), littleEndian(timestamp, 8)];
 }
 
-/** Whether two relays name mostly the same nodes, so that none of them can invent the pool. */
-export function areSimilarPools(one: readonly NodePrice[], other: readonly NodePrice[]): boolean {
+/**
+ * Compares the nodes that two relays name, so that none of them can invent the pool.
+ * @returns `different` if one of them may be dishonest, `similar` if nodes may refuse the pool.
+ */
+export function comparePools(
+  one: readonly NodePrice[],
+  other: readonly NodePrice[],
+): 'same' | 'similar' | 'different' {
   const nodes = new Set(other.map(({ peer }) => peer));
-  return one.filter(({ peer }) => nodes.has(peer)).length >= minCommonNodes;
+  const common = one.filter(({ peer }) => nodes.has(peer)).length;
+  if (common >= minCommonNodes) return 'same';
+  return common >= minHonestNodes ? 'similar' : 'different';
 }
 
 /** @param pools after their checks, in the order of the request. */

@@ -1,6 +1,6 @@
 import { type Batch, checkStoredBatch } from './batch.ts';
 import { paymentError } from './errors.ts';
-import type { PaymentJournal } from './journal.ts';
+import { isPaidFor, type PaymentJournal } from './journal.ts';
 import { type Due, namesOf, sumOf, unpaid as unpaidOf } from './payable.ts';
 import { planBatches } from './plan-batches.ts';
 import { checkStoredOffer, commonOffer, type Offer, type RecordToStore } from './quotes.ts';
@@ -43,12 +43,12 @@ export async function prepareBill(
   for (const record of records) {
     const name = record.stateId ?? record.address;
     const entry = await journal.record(name);
-    if (entry?.transaction === undefined) {
+    if (!isPaidFor(entry)) {
       if (!entry || !tried.has(name)) unpaid.push(record);
       else if ('offer' in entry) triedOffers.push(checkStoredOffer(entry.offer, record));
       else if (!triedBatches.has(entry.batch))
         triedBatches.set(entry.batch, await storedBatch(entry.batch, journal));
-    } else if (entry.isStored) stored++;
+    } else if (entry!.isStored) stored++;
     else paid++;
   }
   const [answers, others] = await Promise.all([

@@ -1,5 +1,7 @@
 import type { Batch } from './batch.ts';
+import { batchLifetimeSeconds } from './batch-lifetime.ts';
 import type { Offer } from './quotes.ts';
+import type { PaidPool } from './vault.ts';
 
 /** The state of one record. */
 export type RecordEntry = SingleEntry | BatchedEntry;
@@ -21,6 +23,8 @@ export interface BatchedEntry extends EntryState {
   address: string;
   /** The root of the batch. */
   batch: string;
+  /** Of a batch that was paid for: when nodes stop accepting the payment, in seconds since 1970. Not stored. */
+  expiresAt?: number;
 }
 
 /** The payment for a batch. */
@@ -31,6 +35,8 @@ export interface BatchPayment {
   pool: number;
   /** The amount that the vault took, in atto. */
   amount: string;
+  /** As of the batch. */
+  timestamp: number;
 }
 
 /** A transaction that may or may not have reached the chain. */
@@ -99,12 +105,14 @@ export class PaymentJournal {
     const entry = (await this.#store.get(recordPrefix + name)) as RecordEntry | undefined;
     if (!entry || 'offer' in entry) return entry;
     const payment = await this.batchPayment(entry.batch);
-    return payment ? { ...entry, transaction: payment.transaction } : entry;
+    if (!payment) return entry;
+    const { transaction, timestamp } = payment;
+    return { ...entry, transaction, expiresAt: timestamp + batchLifetimeSeconds };
   }
 
   putRecord(entry: RecordEntry): Promise<void> {
     if ('offer' in entry) return this.#store.put(recordPrefix + nameOf(entry.offer), entry);
-    const { transaction: _, ...state } = entry;
+    const { transaction: _, expiresAt: __, ...state } = entry;
     return this.#store.put(recordPrefix + entry.address, state);
   }
 
@@ -139,7 +147,12 @@ export class PaymentJournal {
     return (await this.#store.get(batchPaymentPrefix + root)) as BatchPayment | undefined;
   }
 
-  putBatchPayment(root: string, payment: BatchPayment): Promise<void> {
+  putBatchPayment(
+    { root, timestamp }: Pick<Batch, 'root' | 'timestamp'>,
+    { pool, amount }: PaidPool,
+    transaction: string,
+  ): Promise<void> {
+    const payment: BatchPayment = { transaction, pool, amount: `${amount}`, timestamp };
     return this.#store.put(batchPaymentPrefix + root, payment);
   }
 
@@ -180,6 +193,15 @@ export class PaymentJournal {
     // Another tab may have removed one meanwhile.
     return values.filter((value) => value !== undefined) as T[];
   }
+}
+
+/**
+ * Whether a record needs no further payment. Nodes never accept an expired payment for a batch again.
+ * @param nowSeconds since 1970.
+ */
+export function isPaidFor(entry: RecordEntry | undefined, nowSeconds = Date.now() / 1000): boolean {
+  if (entry?.transaction === undefined) return false;
+  return entry.isStored === true || 'offer' in entry || nowSeconds <= entry.expiresAt!;
 }
 
 /** The name of an offer in the journal: the chunk's address, or the pointer's state. */

@@ -1,8 +1,8 @@
 import { delay } from '../util/delay.ts';
 import { raceAbort } from '../util/watchdog.ts';
 import type { Account } from './account.ts';
-import { formatAnt, formatEther } from './amounts.ts';
-import { isNetworkChain } from './chain.ts';
+import { formatAnt } from './amounts.ts';
+import { checkDue } from './check-due.ts';
 import { paymentError, paymentProblemOf } from './errors.ts';
 import {
   nameOf,
@@ -11,27 +11,12 @@ import {
   type SentTransaction,
   unknownTransaction,
 } from './journal.ts';
-import {
-  amountOf,
-  callOf,
-  type Due,
-  gasOf,
-  namesOf,
-  noteDue,
-  type Payable,
-  sumOf,
-  unpaid,
-} from './payable.ts';
+import { amountOf, callOf, type Due, namesOf, noteDue, type Payable, sumOf, unpaid } from './payable.ts';
 import { outcomeFrom, type PaymentParts, settle } from './settle.ts';
-import type { Call, Vault } from './vault.ts';
+import type { Call } from './vault.ts';
 
 const approvalPatienceMs = 30_000;
 const approvalPollMs = 500;
-/** Nodes accept the payment for a batch for seven days, and the upload needs some of them. */
-const maxBatchAgeSeconds = 24 * 60 * 60;
-/** Nodes refuse payments of the future. */
-const maxBatchLeadSeconds = 600;
-
 /** The amounts that the chain charged. */
 export interface Payment {
   /** In atto. */
@@ -66,10 +51,7 @@ export async function pay(
     const message = `It costs ${formatAnt(amount)}, more than the limit of ${formatAnt(maxAmount)}. Nothing was paid.`;
     throw paymentError('OVER_LIMIT', message, { amount: `${amount}`, limit: `${maxAmount}` });
   }
-  await vault.checkChain();
-  await checkAge(rest, vault);
-  await checkFunds(vault, account.address, rest);
-  const tried = await triedBefore(rest, account.address, journal);
+  const tried = await checkDue(rest, account.address, parts);
 
   let approval: Approval | undefined;
   for (let [next] = rest; next; [next] = rest) {
@@ -95,86 +77,6 @@ export async function pay(
   return payment;
 }
 
-/**
- * Makes sure that nodes will accept the payment for a batch: the clock of this machine may be wrong.
- * @throws AntwayError `CHANGED`, `CLOCK`.
- */
-async function checkAge(payables: readonly Payable[], vault: Vault): Promise<void> {
-  const times = payables.flatMap((payable) => ('batch' in payable ? [payable.batch.timestamp] : []));
-  if (times.length === 0) return;
-  const chainSeconds = await vault.newestTime();
-  if (Math.floor(Date.now() / 1000) - Math.min(...times) > maxBatchAgeSeconds) {
-    const message =
-      'The prices are older than a day. Forget a payment that waits in the wallet, and ask for the price again.';
-    throw paymentError('CHANGED', message);
-  }
-  // A test chain without transactions makes no blocks, so its time stands still.
-  const isAhead = isNetworkChain(vault.chain) && Math.max(...times) - chainSeconds > maxBatchLeadSeconds;
-  if (!isAhead && chainSeconds - Math.min(...times) <= maxBatchAgeSeconds) return;
-  const message = 'The clock of this device is not the one of the chain. Nothing was paid.';
-  throw paymentError('CLOCK', message, { chainSeconds });
-}
-
-async function checkFunds(vault: Vault, account: string, payables: readonly Payable[]): Promise<void> {
-  const amount = sumOf(payables);
-  const [balance, ether, fees] = await Promise.all([
-    vault.balance(account),
-    vault.ether(account),
-    vault.feesOf(gasOf(payables)),
-  ]);
-  if (balance < amount) {
-    const message = `The account ${account} has ${formatAnt(balance)}, and the upload costs ${formatAnt(amount)}. Nothing was paid.`;
-    throw paymentError('FUNDS', message, { account, amount: `${amount}` });
-  }
-  if (ether < fees) {
-    const message = `The account ${account} has ${formatEther(ether)}, and the fees are about ${formatEther(fees)}. Nothing was paid.`;
-    throw paymentError('FUNDS', message, { account, fees: `${fees}` });
-  }
-}
-
-/**
- * @returns the names of the records that an old transaction may pay for.
- * @throws AntwayError `ACCOUNT` if it is one of another account, which has its own allowance; `CHANGED` if it pays another
- *   offer, which would not be found.
- */
-async function triedBefore(
-  payables: readonly Payable[],
-  account: string,
-  journal: PaymentJournal,
-): Promise<Set<string>> {
-  const names = new Set(payables.flatMap(namesOf));
-  const open = (await journal.pending()).filter(({ addresses }) => addresses.some((name) => names.has(name)));
-  const other = open.find((pending) => pending.account !== account);
-  if (other) {
-    const message = `An earlier payment by the account ${other.account} may still wait in the wallet. Pay with that account, or forget the earlier payment.`;
-    throw paymentError('ACCOUNT', message, { account: other.account });
-  }
-  for (const pending of open) {
-    for (const payable of payables) await checkSame(pending, payable, journal);
-  }
-  return new Set(open.flatMap(({ addresses }) => addresses));
-}
-
-async function checkSame(
-  { addresses, batch }: PendingTransaction,
-  payable: Payable,
-  journal: PaymentJournal,
-): Promise<void> {
-  const tried = new Set(addresses);
-  const name = namesOf(payable).find((name) => tried.has(name));
-  if (name === undefined) return;
-  let isSame = true;
-  if ('batch' in payable) isSame = payable.batch.root === batch;
-  else
-    for (const offer of payable.offers.filter((offer) => tried.has(nameOf(offer)))) {
-      const entry = await journal.record(nameOf(offer));
-      isSame &&= !entry || ('offer' in entry && entry.offer.quoteHash === offer.quoteHash);
-    }
-  if (isSame) return;
-  const message = 'Another tab or command has tried to pay with other prices. Ask for the price again.';
-  throw paymentError('CHANGED', message, { name });
-}
-
 /** Writes down what an old transaction has paid for up to a block. @returns whether there is one. */
 async function notePaid(
   payable: Payable,
@@ -187,8 +89,7 @@ async function notePaid(
     if (!batch.chunks.some(({ address }) => tried.has(address))) return false;
     const paid = await vault.paidPool(batch, block);
     if (!paid) return false;
-    const { pool, amount } = paid;
-    await journal.putBatchPayment(batch.root, { transaction: unknownTransaction, pool, amount: `${amount}` });
+    await journal.putBatchPayment(batch, paid, unknownTransaction);
     return true;
   }
   let isOnePaid = false;

@@ -1,5 +1,5 @@
 import { type Batch, depthOf, mostOf } from './batch.ts';
-import { nameOf, type PaymentJournal } from './journal.ts';
+import { isPaidFor, nameOf, type PaymentJournal } from './journal.ts';
 import type { Offer } from './quotes.ts';
 import { type Call, maxPaymentsPerTransaction, type Vault } from './vault.ts';
 
@@ -69,11 +69,21 @@ export async function noteDue(payable: Payable, journal: PaymentJournal, signal:
 
 /** The payments that are due, without those that are written down. */
 export async function unpaid({ batches, offers }: Due, journal: PaymentJournal): Promise<Payable[]> {
-  const payments = await Promise.all(batches.map(({ root }) => journal.batchPayment(root)));
-  const payables: Payable[] = batches.flatMap((batch, i) => (payments[i] ? [] : [{ batch }]));
-  const entries = await Promise.all(offers.map((offer) => journal.record(nameOf(offer))));
-  const rest = offers.filter((_, i) => entries[i]?.transaction === undefined);
+  const payables: Payable[] = [];
+  for (const batch of batches) {
+    if (await journal.batchPayment(batch.root)) continue;
+    const paid = await paidNames(namesOf({ batch }), journal);
+    if (paid.length < batch.chunks.length) payables.push({ batch });
+  }
+  const paid = new Set(await paidNames(offers.map(nameOf), journal));
+  const rest = offers.filter((offer) => !paid.has(nameOf(offer)));
   for (let at = 0; at < rest.length; at += maxPaymentsPerTransaction)
     payables.push({ offers: rest.slice(at, at + maxPaymentsPerTransaction) });
   return payables;
+}
+
+/** Those of some records that need no further payment. */
+export async function paidNames(names: readonly string[], journal: PaymentJournal): Promise<string[]> {
+  const entries = await Promise.all(names.map((name) => journal.record(name)));
+  return names.filter((_, i) => isPaidFor(entries[i]));
 }

@@ -1,11 +1,4 @@
-import {
-  areSimilarPools,
-  type Batch,
-  type BatchRequest,
-  batchOf,
-  poolPayments,
-  requestBatch,
-} from './batch.ts';
+import { type Batch, type BatchRequest, batchOf, comparePools, poolPayments, requestBatch } from './batch.ts';
 import { paymentError, paymentProblemOf } from './errors.ts';
 import { maxLeaves, paddedLeaves } from './merkle-tree.ts';
 import type { NodePrice } from './node-price.ts';
@@ -39,7 +32,7 @@ export async function planBatches(
     const some = chunks.slice(at, at + size);
     at += size;
     const batch = await askForBatch(some, relays, signal);
-    // The network is too small for batches.
+    // The network is too small for batches, or changes too fast.
     if (!batch) break;
     if (!isCheap(batch, some)) continue;
     batches.push(batch);
@@ -59,7 +52,7 @@ export function batchSizes(chunks: number): number[] {
   return sizes;
 }
 
-/** @returns undefined if a relay does not find enough nodes. */
+/** @returns undefined if a relay does not find enough nodes, or the relays do not name enough nodes that are the same. */
 async function askForBatch(
   offers: readonly Offer[],
   relays: readonly Relay[],
@@ -70,12 +63,13 @@ async function askForBatch(
     relays.slice(0, 2).map((relay) => poolsOf(relay, request, signal)),
   );
   if (!pools || !others) return undefined;
-  if (!pools.every((nodes, i) => areSimilarPools(nodes, others[i]!))) {
+  const compared = pools.map((nodes, i) => comparePools(nodes, others[i]!));
+  if (compared.includes('different')) {
     const urls = relays.map(({ url }) => url);
     const message = `${urls[0]} and ${urls[1]} name different nodes for a batch. One of them may be dishonest. Nothing was paid.`;
     throw paymentError('RELAYS_DIFFER', message, { relays: urls });
   }
-  return batchOf(request, pools);
+  return compared.includes('similar') ? undefined : batchOf(request, pools);
 }
 
 async function poolsOf(

@@ -1,4 +1,5 @@
 import { delay } from '../util/delay.ts';
+import { batchLifetimeSeconds } from './batch-lifetime.ts';
 import { paymentError } from './errors.ts';
 import { type PaymentJournal, type PendingTransaction, unknownTransaction } from './journal.ts';
 import type { PaidPool, Receipt, Replaced, Vault } from './vault.ts';
@@ -13,19 +14,22 @@ export interface PaymentParts {
 /** `open`: it may still come into a block. `block` is the one that shows that, or that it never will. */
 export type Outcome = { state: 'executed' } | { state: 'void' | 'open'; block?: string };
 
+/** The upload of a batch needs some of the time in which nodes accept the payment. */
+const maxResendAgeSeconds = batchLifetimeSeconds - 24 * 60 * 60;
 const patienceMs = 30_000;
 const pollMs = 500;
 
 /**
  * Brings interrupted payments to their end: each signed transaction is sent again if the chain does not have it.
- * Run it before anything else. A transaction that a wallet may still send stays pending.
+ * Run it before anything else. A transaction that a wallet may still send stays pending. One that pays for a batch too
+ * late is not sent, and is void: the account's next transaction has the same number.
  * @param mayPay whether to send. Otherwise such a transaction stays in the journal.
  * @throws AntwayError as `Vault`.
  */
 export async function settlePending(parts: PaymentParts, mayPay = true): Promise<void> {
-  const { vault, journal, signal } = parts;
+  const { journal } = parts;
   for (const pending of await journal.pending()) {
-    await settle(parts, pending, await outcomeOf(vault, pending, mayPay, signal));
+    await settle(parts, pending, await outcomeOf(parts, pending, mayPay));
   }
   await forgetUnpaidBatches(journal);
 }
@@ -39,11 +43,11 @@ async function forgetUnpaidBatches(journal: PaymentJournal): Promise<void> {
 }
 
 async function outcomeOf(
-  vault: Vault,
+  parts: PaymentParts,
   pending: PendingTransaction,
   mayPay: boolean,
-  signal: AbortSignal,
 ): Promise<Outcome> {
+  const { vault, signal } = parts;
   const { hash, raw, account, nonce } = pending;
   // Endpoints have many machines, and some are behind. Only answers about one block show together that nothing was paid.
   const block = await vault.newestBlock();
@@ -54,9 +58,22 @@ async function outcomeOf(
     if (nonce !== undefined && (await vault.transactionCount(account, block)) > nonce)
       return { state: 'void', block };
     if (raw === undefined || !mayPay) return { state: 'open', block };
+    if (await isTooLate(pending, parts)) return { state: 'void', block };
     await vault.request('eth_sendRawTransaction', raw);
   }
   return outcomeFrom(await vault.confirmed({ ...pending, hash }, signal));
+}
+
+/** Whether nodes would accept the payment for a batch only for a short time, or not at all. */
+async function isTooLate(
+  { batch: root }: PendingTransaction,
+  { vault, journal }: PaymentParts,
+): Promise<boolean> {
+  const batch = root === undefined ? undefined : await journal.batch(root);
+  if (!batch) return root !== undefined;
+  // The clock of this machine may be wrong, and the chain of a test stands still without transactions.
+  const nowSeconds = Math.max(Date.now() / 1000, await vault.newestTime());
+  return nowSeconds - batch.timestamp > maxResendAgeSeconds;
 }
 
 export function outcomeFrom(receipt: Receipt | Replaced): Outcome {
@@ -106,9 +123,7 @@ async function settleBatch(
   const isExecuted = outcome.state === 'executed';
   const paid = isExecuted ? await awaitPool(find, hash!, signal) : await find(outcome.block);
   if (!paid) return true;
-  const { pool, amount } = paid;
-  const transaction = isExecuted ? hash! : unknownTransaction;
-  await journal.putBatchPayment(root, { transaction, pool, amount: `${amount}` });
+  await journal.putBatchPayment(batch, paid, isExecuted ? hash! : unknownTransaction);
   return false;
 }
 

@@ -25,7 +25,7 @@ const cors = {
   'access-control-allow-headers': '*',
 };
 const pointerBytes = 5303;
-const rewardsAddress = `0x${'07'.repeat(20)}`;
+const nodeAccount = `0x${'07'.repeat(20)}`;
 
 /** The faults of a dishonest or failing relay. */
 export interface RelayFaults {
@@ -37,6 +37,8 @@ export interface RelayFaults {
   firstNode?: number;
   /** When the nodes signed, in seconds since 1970. */
   timestamp?: number;
+  /** The account of all nodes. */
+  rewardsAddress?: string;
   /** How many records each node has committed to, which makes its price. */
   committed?: readonly number[];
   /** Changes the pools of a batch. */
@@ -106,7 +108,7 @@ export class RelayDouble {
   /** An honest offer for a record. @param committed the number of records that the nodes have committed to. */
   offer({ address, size, stateId }: { address: string; size: number; stateId?: string }, committed = 0) {
     const content = hexToBytes(stateId ?? address);
-    const from = this.faults.firstNode ?? 0;
+    const { firstNode: from = 0, rewardsAddress = nodeAccount } = this.faults;
     const quotes = nodes.slice(from, from + 7).map(({ publicKey, secretKey }, i) => {
       const peer = bytesToHex(blake3(publicKey));
       const count = this.faults.committed?.[from + i] ?? committed;
@@ -169,7 +171,7 @@ export class RelayDouble {
 
   /** The nodes of an honest pool. */
   pool(address: string, timestamp: number) {
-    const from = this.faults.firstNode ?? 0;
+    const { firstNode: from = 0, rewardsAddress = nodeAccount } = this.faults;
     const some = nodes.slice(from, from + 16).map(({ publicKey, secretKey }, i) => {
       const peer = bytesToHex(blake3(publicKey));
       const count = this.faults.committed?.[from + i] ?? 0;
