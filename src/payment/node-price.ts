@@ -68,7 +68,7 @@ export function priceOf(committedRecords: number): bigint {
 export function checkNodePrice(node: NodePrice, signed: Uint8Array): void {
   const key = bytesOf(node.publicKey);
   if (bytesToHex(blake3(key)) !== node.peer) throw new Error('A node has another key.');
-  // The token refuses payments to nobody, so the whole transaction would fail.
+  // The token refuses a payment without an account, so the whole transaction would fail.
   if (/^0x0+$/.test(node.rewardsAddress)) throw new Error('A node names no account.');
   const { committedKeyCount: records, commitmentPin: pin } = node;
   if (BigInt(node.price) !== priceOf(records))

@@ -4,7 +4,6 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Batch, batchOf, requestBatch } from '../../src/payment/batch.ts';
 import { type Bill, prepareBill } from '../../src/payment/bill.ts';
-import { paymentProblemOf } from '../../src/payment/errors.ts';
 import type { PaymentJournal } from '../../src/payment/journal.ts';
 import { KeyAccount } from '../../src/payment/key-account.ts';
 import { pay } from '../../src/payment/pay.ts';
@@ -14,6 +13,7 @@ import { settlePending } from '../../src/payment/settle.ts';
 import { storePaid } from '../../src/payment/upload.ts';
 import { Vault } from '../../src/payment/vault.ts';
 import { memoryJournal } from '../support/memory-journal.ts';
+import { problemOf } from '../support/payment-problem.ts';
 import { RelayDouble } from '../support/relay-double.ts';
 import { richKey, TestChain } from '../support/test-chain.ts';
 
@@ -79,14 +79,6 @@ async function passTime(seconds: number): Promise<void> {
 
 function moveClock(seconds: number): void {
   vi.useFakeTimers({ now: Date.now() + seconds * 1000, toFake: ['Date'] });
-}
-
-async function problemOf(work: Promise<unknown>): Promise<string | undefined> {
-  const error = await work.then(
-    () => expect.fail('nothing failed'),
-    (caught) => caught,
-  );
-  return paymentProblemOf(error);
 }
 
 /** @returns what the work cost, in atto. */

@@ -1,8 +1,9 @@
-import { mkdtemp, open, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { batchRecords, makeBatchFile } from '../support/batch-file.ts';
 import { type CliOutcome, runCli } from '../support/cli-process.ts';
 import { fromRoot } from '../support/paths.ts';
 import { RelayDouble } from '../support/relay-double.ts';
@@ -10,12 +11,6 @@ import { richKey, TestChain } from '../support/test-chain.ts';
 
 /** The price of a record at nodes without records: three times 0.00390625 ANT. */
 const recordPrice = 11_718_750_000_000_000n;
-/** With the data map and its three chunks, a batch has all records. */
-const fileChunks = 60;
-const records = 64n;
-const chunkBytes = 4_190_208;
-/** The vault pays each of six nodes the same amount. */
-const batchPrice = records * recordPrice - ((records * recordPrice) % 6n);
 
 let chain: TestChain;
 let relay: RelayDouble;
@@ -31,15 +26,6 @@ afterAll(async () => {
   await chain.stop();
   await rm(folder, { recursive: true, force: true });
 });
-
-/** A file with chunks that differ, and compress well. */
-async function makeFile(name: string): Promise<string> {
-  const path = join(folder, name);
-  const file = await open(path, 'w');
-  for (let i = 0; i < fileChunks; i++) await file.write(Buffer.alloc(chunkBytes, `${name} ${i}.`));
-  await file.close();
-  return path;
-}
 
 function publish(path: string, env: NodeJS.ProcessEnv = {}): Promise<CliOutcome> {
   const { token, vault, rpc } = chain;
@@ -64,18 +50,19 @@ it.each([
   ['after the payment is sent', '70 after'],
   ['while it stores the records', '100 before'],
 ])('a command that is killed %s pays once for a batch', { timeout: 600_000 }, async (_, step) => {
-  const path = await makeFile(`file-${step.replace(' ', '-')}`);
+  const path = join(folder, `file-${step.replace(' ', '-')}`);
+  await makeBatchFile(path);
   relay.stored.clear();
   const before = await balance();
   const preload = pathToFileURL(fromRoot('tests/support/kill-at.mjs')).href;
   const killed = await publish(path, { NODE_OPTIONS: `--import=${preload}`, KILL_AT: step });
   expect([killed.code, killed.stderr]).toEqual([null, '']);
-  expect(relay.stored.size).toBeLessThan(Number(records));
+  expect(relay.stored.size).toBeLessThan(batchRecords);
 
   const resumed = await publish(path);
   expect([resumed.stderr, resumed.code]).toEqual(['', 0]);
-  expect(before - (await balance())).toBe(batchPrice);
-  expect(relay.stored.size).toBe(Number(records));
+  expect(before - (await balance())).toBe(BigInt(batchRecords) * recordPrice);
+  expect(relay.stored.size).toBe(batchRecords);
   const [chainFolder] = await readdir(`${path}-journal`);
   const notes = await readdir(join(`${path}-journal`, chainFolder!));
   expect(notes.filter((name) => name.startsWith('transaction-'))).toEqual([]);

@@ -13,7 +13,6 @@ import {
   requestBatch,
 } from '../../src/payment/batch.ts';
 import { prepareBill } from '../../src/payment/bill.ts';
-import { paymentProblemOf } from '../../src/payment/errors.ts';
 import { type JournalStore, PaymentJournal, unknownTransaction } from '../../src/payment/journal.ts';
 import { MerkleTree } from '../../src/payment/merkle-tree.ts';
 import { priceOf } from '../../src/payment/node-price.ts';
@@ -30,6 +29,7 @@ import { WalletAccount } from '../../src/payment/wallet-account.ts';
 import { EndingPage } from '../support/ending-page.ts';
 import { memoryJournal, memoryStore } from '../support/memory-journal.ts';
 import { fromRoot } from '../support/paths.ts';
+import { problemOf } from '../support/payment-problem.ts';
 import { RelayDouble } from '../support/relay-double.ts';
 import { TestChain } from '../support/test-chain.ts';
 import { TestWallet } from '../support/test-wallet.ts';
@@ -89,14 +89,6 @@ async function batchFor(chunks: readonly Uint8Array[], nowMs = Date.now()): Prom
 }
 
 const dueOf = (...batches: Batch[]) => ({ due: { batches, offers: [] } });
-
-async function problemOf(work: Promise<unknown>): Promise<string | undefined> {
-  const error = await work.then(
-    () => expect.fail('nothing failed'),
-    (caught) => caught,
-  );
-  return paymentProblemOf(error);
-}
 
 /** @returns what the work cost, in atto. */
 async function spentBy(work: () => Promise<unknown>): Promise<bigint> {

@@ -14,6 +14,7 @@ import { Vault } from '../../src/payment/vault.ts';
 import { WalletAccount } from '../../src/payment/wallet-account.ts';
 import { EndingPage } from '../support/ending-page.ts';
 import { memoryJournal, memoryStore } from '../support/memory-journal.ts';
+import { problemOf } from '../support/payment-problem.ts';
 import { RelayDouble } from '../support/relay-double.ts';
 import { TestChain } from '../support/test-chain.ts';
 import { TestWallet, walletError } from '../support/test-wallet.ts';
@@ -65,15 +66,6 @@ const hashes = async () => (await bill()).due.offers.map(({ quoteHash }) => quot
 
 async function payBill(by?: WalletAccount) {
   return pay(await bill(), by ?? (await WalletAccount.connect(vault)), limit, parts);
-}
-
-/** The problem of a payment that must fail. */
-async function problemOf(work: Promise<unknown>): Promise<string | undefined> {
-  const error = await work.then(
-    () => expect.fail('nothing failed'),
-    (caught) => caught,
-  );
-  return paymentProblemOf(error);
 }
 
 const balance = () => vault.balance(chain.accounts[0]!);
@@ -246,7 +238,7 @@ describe('a payment in a page that is closed', () => {
     const account = await WalletAccount.connect(vault);
     const paying = pay(await bill(), account, limit, { ...parts, journal: noted });
     await expect(paying).rejects.toThrow('stopped');
-    await expect.poll(() => slow.keys('transaction-')).toEqual([]);
+    await expect.poll(() => slow.keys('transaction-'), { timeout: 30_000 }).toEqual([]);
     expect(wallet.asked).not.toContain('eth_sendTransaction');
   });
 
@@ -276,7 +268,7 @@ describe('a payment in a page that is closed', () => {
         return hash;
       };
       const paying = payBill();
-      await expect.poll(() => wallet.asked).toContain('eth_getTransactionByHash');
+      await expect.poll(() => wallet.asked, { timeout: 30_000 }).toContain('eth_getTransactionByHash');
       const first = (await chain.request('eth_getTransactionByHash', [hash])) as Record<string, string>;
       const { nonce, input: data, gas } = first;
       const faster = { from, to: chain.vault, data, nonce, gas, gasPrice: '0x12a05f20000' };
