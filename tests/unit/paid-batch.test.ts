@@ -98,7 +98,7 @@ async function spentBy(work: () => Promise<unknown>): Promise<bigint> {
 }
 
 describe('a batch', () => {
-  it('costs what the bill says, and every chunk of it is stored', { timeout: 360_000 }, async () => {
+  it('costs what the bill says, and every chunk of it is stored', { timeout: 600_000 }, async () => {
     const chunks = newChunks(70);
     const records = recordsOf(chunks);
     const relays = [await relayOf()];
@@ -142,7 +142,7 @@ describe('a batch', () => {
     });
   });
 
-  it('costs no more gas than the estimate', { timeout: 240_000 }, async () => {
+  it('costs no more gas than the estimate', { timeout: 600_000 }, async () => {
     for (const count of [2, 40, 256]) {
       const batch = await batchFor(newChunks(count));
       const { fees } = await pay(dueOf(batch), await connect(), limit, parts);
@@ -152,7 +152,7 @@ describe('a batch', () => {
     }
   });
 
-  it('pays the pool that the vault chooses, and at most the dearest one', { timeout: 240_000 }, async () => {
+  it('pays the pool that the vault chooses, and at most the dearest one', { timeout: 600_000 }, async () => {
     const chosen = new Set<number>();
     for (let i = 0; i < 4; i++) {
       // The price of the middle node differs from pool to pool.
@@ -292,13 +292,13 @@ describe('a plan', () => {
     [9, 'similar'],
     [8, 'different'],
     [0, 'different'],
-  ] as const)('counts the nodes that two relays name for a pool: %s are the %s', (common, compared) => {
+  ] as const)('says of two pools with %s common nodes that they are %s', (common, compared) => {
     const pool = relay.pool('', 1).nodes;
     const invented = pool.map((one, i) => (i < common ? one : { ...one, peer: `invented ${i}` }));
     expect(comparePools(pool, invented)).toBe(compared);
   });
 
-  it('compares the nodes of two relays', { timeout: 240_000 }, async () => {
+  it('compares the nodes of two relays', { timeout: 600_000 }, async () => {
     const offers = offersFor(64);
     const other = await RelayDouble.start(chain);
     try {

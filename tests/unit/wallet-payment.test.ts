@@ -328,7 +328,7 @@ describe('an upload in a page that ends', () => {
       }
       expect(steps).toBeGreaterThan(12);
     },
-    120_000,
+    600_000,
   );
 });
 
