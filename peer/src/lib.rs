@@ -11,6 +11,7 @@ mod address_list;
 pub mod advertised_endpoint;
 pub mod certificates;
 pub mod client;
+mod clock;
 pub mod command_error;
 pub mod commands;
 mod complete_on_drop;

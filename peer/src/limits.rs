@@ -40,7 +40,19 @@ pub const MAX_QUOTED_RECORDS: usize = 64;
 /// The maximum length of a request for quotes in bytes.
 pub const MAX_QUOTES_REQUEST_BYTES: u32 = 16 * 1024;
 
-/// The number of records of one request for quotes that the peer asks for at the same time.
+/// The maximum number of pools in one request: those of a tree with 256 leaves.
+pub const MAX_POOLS: usize = 16;
+
+/// The maximum length of a request for pools in bytes.
+pub const MAX_POOLS_REQUEST_BYTES: u32 = 4 * 1024;
+
+/// How many requests a pool counts as. Its prices take about twice the work of the quotes for a record.
+pub const REQUESTS_PER_POOL: usize = 2;
+
+/// How far the time of a request for pools may be from the peer's, in seconds. Nodes refuse payments from the future.
+pub const POOLS_CLOCK_TOLERANCE_SECONDS: u64 = 600;
+
+/// The number of records of one request for quotes, or of pools, that the peer asks for at the same time.
 pub const QUOTED_AT_ONCE: usize = 8;
 
 /// The maximum number of records at a time that the peer collects quotes for, or brings to the network. One client
@@ -53,7 +65,7 @@ pub const QUOTE_TIMEOUT: Duration = Duration::from_secs(60);
 /// How long bringing one record to the network may take.
 pub const PAID_STORE_TIMEOUT: Duration = Duration::from_secs(90);
 
-/// The maximum length of a plan in bytes. One has about 65,000.
+/// The maximum length of a plan in bytes. One has about 65,000, and a proof that a chunk is in a paid tree about 125,000.
 pub const MAX_PLAN_BYTES: u32 = 256 * 1024;
 
 /// The maximum number of records that are on their way to a node of the network at the same time. Each takes up to

@@ -8,9 +8,11 @@ import type { Bill } from '../payment/bill.ts';
 import { arbitrumOne, isNetworkChain, isTestChain, type PaymentChain, parseChain } from '../payment/chain.ts';
 import { PaymentJournal } from '../payment/journal.ts';
 import { KeyAccount } from '../payment/key-account.ts';
-import { type Payment, type PaymentParts, pay, settlePending } from '../payment/pay.ts';
+import { type Payment, pay } from '../payment/pay.ts';
+import { gasOf, unpaid } from '../payment/payable.ts';
 import { Relay } from '../payment/relay.ts';
 import { rpcProvider } from '../payment/rpc.ts';
+import { type PaymentParts, settlePending } from '../payment/settle.ts';
 import type { StoreParts } from '../payment/upload.ts';
 import { Vault } from '../payment/vault.ts';
 import type { CommandContext } from './context.ts';
@@ -117,13 +119,13 @@ export async function withNetwork<T>(
       parts,
       chain,
       async settle(bill, about) {
-        const fees = await vault.estimateFees(bill.due.length);
+        const fees = await vault.feesOf(gasOf(await unpaid(bill.due, journal)));
         printBill(bill, fees, { ...about, chainId: chain.chainId }, output);
         const nothing = { amount: 0n, fees: 0n, transactions: [] };
         if (options.estimate) return nothing;
-        if (options.resume && bill.due.length > 0) {
+        if (options.resume && bill.dueRecords > 0) {
           throw new UsageError(
-            `${plural(bill.due.length, 'record')} are not paid for. Run the command without --resume to pay for them.`,
+            `${plural(bill.dueRecords, 'record')} are not paid for. Run the command without --resume to pay for them.`,
           );
         }
         if (!account) return nothing;
@@ -216,22 +218,27 @@ function keyAccount(key: Uint8Array, vault: Vault): Account {
 }
 
 /** @throws UsageError if the user does not agree. */
-async function agreedAmount({ due, amount }: Bill, fees: bigint, signal: AbortSignal): Promise<bigint> {
-  if (due.length === 0) return 0n;
+async function agreedAmount(
+  { dueRecords, amount }: Bill,
+  fees: bigint,
+  signal: AbortSignal,
+): Promise<bigint> {
+  if (dueRecords === 0) return 0n;
   const question = `Pay ${formatAnt(amount)} and fees of about ${formatEther(fees)}?`;
   if (await confirms(question, signal)) return amount;
   throw new UsageError('Nothing was paid. Agree at the terminal, or name a limit with --max-cost.');
 }
 
 function printBill(bill: Bill, fees: bigint, about: Record<string, unknown>, output: Output): void {
-  const { records, stored, paid, due, amount } = bill;
+  const { records, stored, paid, due, dueRecords, amount } = bill;
   output.json({
     event: 'price',
     ...about,
     records,
     stored,
     paid,
-    due: due.length,
+    due: dueRecords,
+    batches: due.batches.map(({ chunks }) => chunks.length),
     amount: `${amount}`,
     fees: `${fees}`,
   });
@@ -239,6 +246,11 @@ function printBill(bill: Bill, fees: bigint, about: Record<string, unknown>, out
     ...(stored > 0 ? [`${stored} stored already`] : []),
     ...(paid > 0 ? [`${paid} paid for before`] : []),
   ];
+  const batched = due.batches.reduce((sum, { chunks }) => sum + chunks.length, 0);
+  if (batched > 0)
+    output.note(
+      `${plural(due.batches.length, 'payment')} for ${plural(batched, 'record')} together, the others one by one. The chain chooses the nodes of such a payment, so it may cost less.`,
+    );
   const note = known.length > 0 ? ` (${known.join(', ')})` : '';
   output.line(
     `${plural(records, 'record')}${note}: ${formatAnt(amount)}, and fees of about ${formatEther(fees)}`,

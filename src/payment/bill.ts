@@ -1,4 +1,8 @@
+import { type Batch, checkStoredBatch } from './batch.ts';
 import { paymentError } from './errors.ts';
+import { isPaidFor, type PaymentJournal } from './journal.ts';
+import { type Due, namesOf, sumOf, unpaid as unpaidOf } from './payable.ts';
+import { planBatches } from './plan-batches.ts';
 import { checkStoredOffer, commonOffer, type Offer, type RecordToStore } from './quotes.ts';
 import type { Quoted, Relay } from './relay.ts';
 import type { StoreParts } from './upload.ts';
@@ -11,9 +15,11 @@ export interface Bill {
   stored: number;
   /** Records that were paid for before, and are not stored yet. */
   paid: number;
-  /** Records to pay for. */
-  due: readonly Offer[];
-  /** The sum of `due`, in atto. */
+  /** The payments that it needs. */
+  due: Due;
+  /** The number of records that this pays for. */
+  dueRecords: number;
+  /** The most that it costs, in atto. The vault chooses one of several amounts for each batch. */
   amount: bigint;
 }
 
@@ -21,7 +27,7 @@ export interface Bill {
  * Asks what it costs to store records. Records that were paid for before cost nothing. An offer that a wallet may
  * still pay stays the same, so that no record is paid for twice.
  * @param records all different.
- * @throws AntwayError `QUOTE`, `RELAYS_DIFFER`, `SHORTFALL`.
+ * @throws AntwayError `QUOTE`, `RELAYS_DIFFER`, `SHORTFALL`, `CLOCK`.
  */
 export async function prepareBill(
   records: readonly RecordToStore[],
@@ -31,15 +37,18 @@ export async function prepareBill(
   const [first, second] = relays;
   const tried = new Set((await journal.pending()).flatMap(({ addresses }) => addresses));
   const unpaid: RecordToStore[] = [];
-  const due: Offer[] = [];
+  const triedOffers: Offer[] = [];
+  const triedBatches = new Map<string, Batch>();
   let [paid, stored] = [0, 0];
   for (const record of records) {
     const name = record.stateId ?? record.address;
     const entry = await journal.record(name);
-    if (entry?.transaction === undefined) {
-      if (entry && tried.has(name)) due.push(checkStoredOffer(entry.offer, record));
-      else unpaid.push(record);
-    } else if (entry.isStored) stored++;
+    if (!isPaidFor(entry)) {
+      if (!entry || !tried.has(name)) unpaid.push(record);
+      else if ('offer' in entry) triedOffers.push(checkStoredOffer(entry.offer, record));
+      else if (!triedBatches.has(entry.batch))
+        triedBatches.set(entry.batch, await storedBatch(entry.batch, journal));
+    } else if (entry!.isStored) stored++;
     else paid++;
   }
   const [answers, others] = await Promise.all([
@@ -48,14 +57,27 @@ export async function prepareBill(
   ]);
   const quoted = others ? agreed(answers, others, first!, second!) : answers;
   const offers = quoted.flatMap((answer) => (answer.status === 'quoted' ? [answer.offer] : []));
-  due.push(...offers);
+  const planned = await planBatches(offers, relays, signal);
+  const due = {
+    batches: [...triedBatches.values(), ...planned.batches],
+    offers: [...triedOffers, ...planned.offers],
+  };
+  const payables = await unpaidOf(due, journal);
   return {
     records: records.length,
     stored: stored + unpaid.length - offers.length,
     paid,
     due,
-    amount: due.reduce((sum, { amount }) => sum + BigInt(amount), 0n),
+    dueRecords: payables.flatMap(namesOf).length,
+    amount: sumOf(payables),
   };
+}
+
+/** @throws AntwayError `QUOTE` if it is damaged. */
+async function storedBatch(root: string, journal: PaymentJournal): Promise<Batch> {
+  const batch = await journal.batch(root);
+  if (batch) return checkStoredBatch(batch);
+  throw paymentError('QUOTE', 'A batch is not in the journal. Restore it from a backup.', { root });
 }
 
 /**

@@ -26,7 +26,7 @@ const codes = {
   PENDING: 'PEERS_UNREACHABLE',
   /** The nodes see no payment, although the chain confirmed it. */
   UNPAID: 'PEERS_UNREACHABLE',
-  /** The node that was paid is not close to the record any more. */
+  /** A node that was paid is not close to the record any more, or the payment for a batch is older than seven days. */
   QUOTE_EXPIRED: 'PEERS_UNREACHABLE',
   /** The network has a newer state of the pointer. */
   OUTDATED: 'REFUSED',
@@ -36,6 +36,8 @@ const codes = {
   NOT_STORED: 'PEERS_UNREACHABLE',
   /** The files or the prices are not those that the user has seen. */
   CHANGED: 'REFUSED',
+  /** The clock of this device is wrong, so that nodes would not accept the payment. */
+  CLOCK: 'REFUSED',
   /** The RPC endpoint does not answer, or refuses. */
   RPC: 'PEERS_UNREACHABLE',
 } as const satisfies Record<string, ErrorCode>;

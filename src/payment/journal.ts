@@ -1,12 +1,42 @@
+import type { Batch } from './batch.ts';
+import { batchLifetimeSeconds } from './batch-lifetime.ts';
 import type { Offer } from './quotes.ts';
+import type { PaidPool } from './vault.ts';
 
 /** The state of one record. */
-export interface RecordEntry {
-  offer: Offer;
+export type RecordEntry = SingleEntry | BatchedEntry;
+
+interface EntryState {
   /** The confirmed transaction that paid for it, or `unknownTransaction`. */
   transaction?: string;
   /** Whether a relay said that the network has it. */
   isStored?: boolean;
+}
+
+/** A record with a payment of its own. */
+export interface SingleEntry extends EntryState {
+  offer: Offer;
+}
+
+/** A chunk of a batch. The journal keeps the payment of the batch once. */
+export interface BatchedEntry extends EntryState {
+  address: string;
+  /** The root of the batch. */
+  batch: string;
+  /** Of a batch that was paid for: when nodes stop accepting the payment, in seconds since 1970. Not stored. */
+  expiresAt?: number;
+}
+
+/** The payment for a batch. */
+export interface BatchPayment {
+  /** As of a record. */
+  transaction: string;
+  /** The pool that the vault has chosen. */
+  pool: number;
+  /** The amount that the vault took, in atto. */
+  amount: string;
+  /** As of the batch. */
+  timestamp: number;
 }
 
 /** A transaction that may or may not have reached the chain. */
@@ -27,6 +57,8 @@ export interface SentTransaction {
 export interface PendingTransaction extends SentTransaction {
   /** The records that it pays for. Empty for an approval. */
   addresses: string[];
+  /** The root of the batch that it pays for. */
+  batch?: string;
 }
 
 /** An upload that was paid for. It is removed when everything is stored. */
@@ -53,6 +85,8 @@ export const unknownTransaction = `0x${'0'.repeat(64)}`;
 
 const recordPrefix = 'record-';
 const transactionPrefix = 'transaction-';
+const batchPrefix = 'batch-';
+const batchPaymentPrefix = 'paid-batch-';
 export const uploadPrefix = 'upload-';
 
 /**
@@ -61,17 +95,65 @@ export const uploadPrefix = 'upload-';
  */
 export class PaymentJournal {
   readonly #store: JournalStore;
+  #lastBatch: Batch | undefined;
 
   constructor(store: JournalStore) {
     this.#store = store;
   }
 
   async record(name: string): Promise<RecordEntry | undefined> {
-    return (await this.#store.get(recordPrefix + name)) as RecordEntry | undefined;
+    const entry = (await this.#store.get(recordPrefix + name)) as RecordEntry | undefined;
+    if (!entry || 'offer' in entry) return entry;
+    const payment = await this.batchPayment(entry.batch);
+    if (!payment) return entry;
+    const { transaction, timestamp } = payment;
+    return { ...entry, transaction, expiresAt: timestamp + batchLifetimeSeconds };
   }
 
   putRecord(entry: RecordEntry): Promise<void> {
-    return this.#store.put(recordPrefix + nameOf(entry.offer), entry);
+    if ('offer' in entry) return this.#store.put(recordPrefix + nameOf(entry.offer), entry);
+    const { transaction: _, expiresAt: __, ...state } = entry;
+    return this.#store.put(recordPrefix + entry.address, state);
+  }
+
+  /** Forgets the payment for a record, so that it is paid for again. */
+  removeRecord(name: string): Promise<void> {
+    return this.#store.delete(recordPrefix + name);
+  }
+
+  /** @returns the same object as the last time, as long as no other batch is asked for. */
+  async batch(root: string): Promise<Batch | undefined> {
+    if (this.#lastBatch?.root !== root)
+      this.#lastBatch = (await this.#store.get(batchPrefix + root)) as Batch | undefined;
+    return this.#lastBatch;
+  }
+
+  putBatch(batch: Batch): Promise<void> {
+    return this.#store.put(batchPrefix + batch.root, batch);
+  }
+
+  /** Forgets the nodes of a batch, but not its payment. */
+  removeBatch(root: string): Promise<void> {
+    return this.#store.delete(batchPrefix + root);
+  }
+
+  /** The roots of all batches whose nodes are here. */
+  async batches(): Promise<string[]> {
+    const keys = await this.#store.keys(batchPrefix);
+    return keys.map((key) => key.slice(batchPrefix.length));
+  }
+
+  async batchPayment(root: string): Promise<BatchPayment | undefined> {
+    return (await this.#store.get(batchPaymentPrefix + root)) as BatchPayment | undefined;
+  }
+
+  putBatchPayment(
+    { root, timestamp }: Pick<Batch, 'root' | 'timestamp'>,
+    { pool, amount }: PaidPool,
+    transaction: string,
+  ): Promise<void> {
+    const payment: BatchPayment = { transaction, pool, amount: `${amount}`, timestamp };
+    return this.#store.put(batchPaymentPrefix + root, payment);
   }
 
   /** Makes the next upload send a record again: a relay said that it is stored, and it is not. */
@@ -111,6 +193,15 @@ export class PaymentJournal {
     // Another tab may have removed one meanwhile.
     return values.filter((value) => value !== undefined) as T[];
   }
+}
+
+/**
+ * Whether a record needs no further payment. Nodes never accept an expired payment for a batch again.
+ * @param nowSeconds since 1970.
+ */
+export function isPaidFor(entry: RecordEntry | undefined, nowSeconds = Date.now() / 1000): boolean {
+  if (entry?.transaction === undefined) return false;
+  return entry.isStored === true || 'offer' in entry || nowSeconds <= entry.expiresAt!;
 }
 
 /** The name of an offer in the journal: the chunk's address, or the pointer's state. */

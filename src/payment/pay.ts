@@ -1,8 +1,8 @@
 import { delay } from '../util/delay.ts';
 import { raceAbort } from '../util/watchdog.ts';
 import type { Account } from './account.ts';
-import { formatAnt, formatEther } from './amounts.ts';
-import type { Bill } from './bill.ts';
+import { formatAnt } from './amounts.ts';
+import { checkDue } from './check-due.ts';
 import { paymentError, paymentProblemOf } from './errors.ts';
 import {
   nameOf,
@@ -11,19 +11,12 @@ import {
   type SentTransaction,
   unknownTransaction,
 } from './journal.ts';
-import type { Offer } from './quotes.ts';
-import { type Call, maxPaymentsPerTransaction, type Receipt, type Replaced, type Vault } from './vault.ts';
+import { amountOf, callOf, type Due, namesOf, noteDue, type Payable, sumOf, unpaid } from './payable.ts';
+import { outcomeFrom, type PaymentParts, settle } from './settle.ts';
+import type { Call } from './vault.ts';
 
 const approvalPatienceMs = 30_000;
 const approvalPollMs = 500;
-
-/** The parts of a payment. */
-export interface PaymentParts {
-  vault: Vault;
-  journal: PaymentJournal;
-  signal: AbortSignal;
-}
-
 /** The amounts that the chain charged. */
 export interface Payment {
   /** In atto. */
@@ -33,77 +26,18 @@ export interface Payment {
   transactions: readonly string[];
 }
 
-/** `open`: it may still come into a block. `block` is the one that shows that, or that it never will. */
-type Outcome = { state: 'executed' } | { state: 'void' | 'open'; block?: string };
-
-/**
- * Brings interrupted payments to their end: each signed transaction is sent again if the chain does not have it.
- * Run it before anything else. A transaction that a wallet may still send stays pending.
- * @param mayPay whether to send. Otherwise such a transaction stays in the journal.
- * @throws AntwayError as `Vault`.
- */
-export async function settlePending({ vault, journal, signal }: PaymentParts, mayPay = true): Promise<void> {
-  for (const pending of await journal.pending()) {
-    await settle(vault, journal, pending, await outcomeOf(vault, pending, mayPay, signal));
-  }
-}
-
-async function outcomeOf(
-  vault: Vault,
-  pending: PendingTransaction,
-  mayPay: boolean,
-  signal: AbortSignal,
-): Promise<Outcome> {
-  const { hash, raw, account, nonce } = pending;
-  // Endpoints have many machines, and some are behind. Only answers about one block show together that nothing was paid.
-  const block = await vault.newestBlock();
-  if (hash === undefined) return { state: 'open', block };
-  const isKnown = (await vault.receipt(hash)) !== undefined || (await vault.nonceOf(hash)) !== undefined;
-  if (!isKnown) {
-    // If the nonce was used by another transaction, this one is void.
-    if (nonce !== undefined && (await vault.transactionCount(account, block)) > nonce)
-      return { state: 'void', block };
-    if (raw === undefined || !mayPay) return { state: 'open', block };
-    await vault.request('eth_sendRawTransaction', raw);
-  }
-  return outcomeFrom(await vault.confirmed({ ...pending, hash }, signal));
-}
-
-function outcomeFrom(receipt: Receipt | Replaced): Outcome {
-  if (receipt.isSuccess) return { state: 'executed' };
-  return 'replacedAt' in receipt ? { state: 'void', block: receipt.replacedAt } : { state: 'void' };
-}
-
-/** Writes down what a transaction paid for, and forgets the transaction unless it may still be sent. */
-async function settle(
-  vault: Vault,
-  journal: PaymentJournal,
-  pending: PendingTransaction,
-  outcome: Outcome,
-): Promise<void> {
-  let isOpen = false;
-  for (const name of pending.addresses) {
-    const entry = await journal.record(name);
-    if (!entry || entry.transaction !== undefined) continue;
-    if (outcome.state === 'executed') await journal.putRecord({ ...entry, transaction: pending.hash! });
-    else if (await vault.isPaid(entry.offer, outcome.block)) {
-      await journal.putRecord({ ...entry, transaction: unknownTransaction });
-    } else isOpen = true;
-  }
-  if (outcome.state !== 'open' || !isOpen) await journal.removePending(pending);
-}
-
 /**
  * Pays a bill. Each payment is in the journal before this returns, also after an error.
  *
- * The vault may take exactly the amount of the next transaction. So if a wallet sends an old transaction for the same
- * records as well, the chain executes only one of the two, unless the user has also confirmed an old permission between them.
+ * The vault may take exactly the amount of the next transaction. For a batch, it may take what the dearest pool costs. So if
+ * a wallet sends an old transaction for the same records as well, the chain executes only one of the two, unless the user
+ * has also confirmed an old permission between them.
  * @param maxAmount the most that the user agreed to, in atto.
- * @throws AntwayError `OVER_LIMIT`, `FUNDS`, `ACCOUNT`, `CHANGED`, `CHAIN`, `REJECTED`, `ALLOWANCE`, `REVERTED`, `PENDING`,
- *   `RPC`.
+ * @throws AntwayError `OVER_LIMIT`, `FUNDS`, `ACCOUNT`, `CHANGED`, `CLOCK`, `CHAIN`, `REJECTED`, `ALLOWANCE`, `REVERTED`,
+ *   `PENDING`, `RPC`.
  */
 export async function pay(
-  { due }: Bill,
+  { due }: { due: Due },
   account: Account,
   maxAmount: bigint,
   parts: PaymentParts,
@@ -117,102 +51,50 @@ export async function pay(
     const message = `It costs ${formatAnt(amount)}, more than the limit of ${formatAnt(maxAmount)}. Nothing was paid.`;
     throw paymentError('OVER_LIMIT', message, { amount: `${amount}`, limit: `${maxAmount}` });
   }
-  await vault.checkChain();
-  await checkFunds(vault, account.address, amount, rest.length);
-  const tried = await triedBefore(rest, account.address, journal);
+  const tried = await checkDue(rest, account.address, parts);
 
   let approval: Approval | undefined;
-  while (rest.length > 0) {
-    const offers = rest.slice(0, maxPaymentsPerTransaction);
-    const sum = sumOf(offers);
+  for (let [next] = rest; next; [next] = rest) {
+    const sum = amountOf(next);
     // Both are read at one block: an old transaction that is executed later takes the amount, and the new one fails.
     const block = await vault.newestBlock();
     const allowance = await vault.allowance(account.address, block);
     const isApproved = allowance === sum;
     if (!isApproved && approval?.amount !== sum) {
-      await send(vault.approval(sum), [], account, parts, payment);
+      await send(vault.approval(sum), undefined, account, parts, payment);
       approval = { amount: sum, former: allowance, endMs: Date.now() + approvalPatienceMs };
       continue;
     }
-    const isPaid = await notePaid(
-      offers.filter((offer) => tried.has(nameOf(offer))),
-      block,
-      parts,
-    );
+    const isPaid = await notePaid(next, tried, block, parts);
     if (!isPaid && !isApproved) {
       await waitForApproval(approval!, allowance, signal);
       continue;
     }
-    if (!isPaid) await send(vault.payment(offers), offers, account, parts, payment);
+    if (!isPaid) await send(callOf(next, vault), next, account, parts, payment);
     approval = undefined;
-    rest = await unpaid(rest, journal);
+    rest = await unpaid(due, journal);
   }
   return payment;
 }
 
-/** In atto. */
-export const sumOf = (offers: readonly Offer[]) =>
-  offers.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
-
-/** The offers that no payment is written down for. */
-export async function unpaid(offers: readonly Offer[], journal: PaymentJournal): Promise<Offer[]> {
-  const entries = await Promise.all(offers.map((offer) => journal.record(nameOf(offer))));
-  return offers.filter((_, i) => entries[i]?.transaction === undefined);
-}
-
-async function checkFunds(vault: Vault, account: string, amount: bigint, payments: number): Promise<void> {
-  const [balance, ether, fees] = await Promise.all([
-    vault.balance(account),
-    vault.ether(account),
-    vault.estimateFees(payments),
-  ]);
-  if (balance < amount) {
-    const message = `The account ${account} has ${formatAnt(balance)}, and the upload costs ${formatAnt(amount)}. Nothing was paid.`;
-    throw paymentError('FUNDS', message, { account, amount: `${amount}` });
-  }
-  if (ether < fees) {
-    const message = `The account ${account} has ${formatEther(ether)}, and the fees are about ${formatEther(fees)}. Nothing was paid.`;
-    throw paymentError('FUNDS', message, { account, fees: `${fees}` });
-  }
-}
-
-/**
- * @returns the names of the records that an old transaction may pay for.
- * @throws AntwayError `ACCOUNT` if it is one of another account, which has its own allowance; `CHANGED` if it pays another
- *   offer, which would not be found.
- */
-async function triedBefore(
-  offers: readonly Offer[],
-  account: string,
-  journal: PaymentJournal,
-): Promise<Set<string>> {
-  const names = new Set(offers.map(nameOf));
-  const open = (await journal.pending()).filter(({ addresses }) => addresses.some((name) => names.has(name)));
-  const other = open.find((pending) => pending.account !== account);
-  if (other) {
-    const message = `An earlier payment by the account ${other.account} may still wait in the wallet. Pay with that account, or forget the earlier payment.`;
-    throw paymentError('ACCOUNT', message, { account: other.account });
-  }
-  const tried = new Set(open.flatMap(({ addresses }) => addresses));
-  for (const offer of offers) {
-    const entry = tried.has(nameOf(offer)) ? await journal.record(nameOf(offer)) : undefined;
-    if (entry && entry.offer.quoteHash !== offer.quoteHash) {
-      const message = 'Another tab or command has tried to pay with other prices. Ask for the price again.';
-      throw paymentError('CHANGED', message, { address: offer.plan.address });
-    }
-  }
-  return tried;
-}
-
-/** Writes down which records an old transaction has paid for up to a block. @returns whether there is one. */
+/** Writes down what an old transaction has paid for up to a block. @returns whether there is one. */
 async function notePaid(
-  offers: readonly Offer[],
+  payable: Payable,
+  tried: ReadonlySet<string>,
   block: string,
   { vault, journal }: PaymentParts,
 ): Promise<boolean> {
+  if ('batch' in payable) {
+    const { batch } = payable;
+    if (!batch.chunks.some(({ address }) => tried.has(address))) return false;
+    const paid = await vault.paidPool(batch, block);
+    if (!paid) return false;
+    await journal.putBatchPayment(batch, paid, unknownTransaction);
+    return true;
+  }
   let isOnePaid = false;
-  for (const offer of offers) {
-    if (!(await vault.isPaid(offer, block))) continue;
+  for (const offer of payable.offers) {
+    if (!tried.has(nameOf(offer)) || !(await vault.isPaid(offer, block))) continue;
     await journal.putRecord({ offer, transaction: unknownTransaction });
     isOnePaid = true;
   }
@@ -247,25 +129,25 @@ async function waitForApproval(
   throw paymentError('RPC', message, { amount: `${amount}` });
 }
 
+/** @param payable undefined for a permission. */
 async function send(
   call: Call,
-  offers: readonly Offer[],
+  payable: Payable | undefined,
   account: Account,
-  { vault, journal, signal }: PaymentParts,
+  parts: PaymentParts,
   payment: { amount: bigint; fees: bigint; transactions: string[] },
 ): Promise<void> {
+  const { vault, journal, signal } = parts;
   signal.throwIfAborted();
+  const batch = payable && 'batch' in payable ? { batch: payable.batch.root } : {};
   let pending: PendingTransaction | undefined;
   const note = async (sent: SentTransaction) => {
     const isFirst = pending === undefined;
     if (isFirst) {
-      for (const offer of offers) {
-        signal.throwIfAborted();
-        await journal.putRecord({ offer });
-      }
+      if (payable) await noteDue(payable, journal, signal);
       signal.throwIfAborted();
     }
-    pending = { ...sent, addresses: offers.map(nameOf) };
+    pending = { ...sent, addresses: payable ? namesOf(payable) : [], ...batch };
     await journal.putPending(pending);
     if (isFirst && signal.aborted) {
       await journal.removePending(pending);
@@ -279,15 +161,27 @@ async function send(
   // The next command may start as soon as this throws. So it must find the transaction in the journal.
   const hash = await (account.asksUser ? raceAbort(sending, signal) : sending);
   const receipt = await vault.confirmed({ ...pending!, hash }, signal);
-  await settle(vault, journal, pending!, outcomeFrom(receipt));
   payment.fees += receipt.fee;
+  await settle(parts, pending!, outcomeFrom(receipt));
   if (receipt.isSuccess) {
     payment.transactions.push(hash);
-    payment.amount += sumOf(offers);
+    if (payable) payment.amount += await chargedFor(payable, journal);
     return;
   }
   // An old transaction may have paid instead.
-  if (offers.length > 0 && (await unpaid(offers, journal)).length < offers.length) return;
+  if (payable && (await isPartlyPaid(payable, journal))) return;
   const message = `The chain refused transaction ${hash}, or another one took its place. It paid for nothing, apart from the fee.`;
   throw paymentError('REVERTED', message, { transaction: hash });
+}
+
+/** In atto. */
+async function chargedFor(payable: Payable, journal: PaymentJournal): Promise<bigint> {
+  if ('offers' in payable) return amountOf(payable);
+  return BigInt((await journal.batchPayment(payable.batch.root))!.amount);
+}
+
+async function isPartlyPaid(payable: Payable, journal: PaymentJournal): Promise<boolean> {
+  if ('batch' in payable) return (await journal.batchPayment(payable.batch.root)) !== undefined;
+  const rest = await unpaid({ batches: [], offers: payable.offers }, journal);
+  return rest.flatMap(namesOf).length < payable.offers.length;
 }

@@ -12,12 +12,32 @@ export async function receiptOf(
   { chain, journal, fees }: { chain: PaymentChain; journal: PaymentJournal; fees: bigint },
 ): Promise<string> {
   const entries = await Promise.all(names.map((name) => journal.record(name)));
-  const payments = entries.flatMap((entry) => {
-    if (entry?.transaction === undefined) return [];
-    const { plan, quoteHash, rewardsAddress, amount } = entry.offer;
-    const transaction = entry.transaction === unknownTransaction ? null : entry.transaction;
-    return [{ address: plan.address, quoteHash, rewardsAddress, amount, transaction }];
-  });
-  const receipt = { antway: 'receipt', version: 1, address, chain, fees: `${fees}`, payments };
+  const payments = [];
+  const batches = new Map<string, string[]>();
+  for (const entry of entries) {
+    if (entry?.transaction === undefined) continue;
+    if ('offer' in entry) {
+      const { plan, quoteHash, rewardsAddress, amount } = entry.offer;
+      const transaction = toldOf(entry.transaction);
+      payments.push({ address: plan.address, quoteHash, rewardsAddress, amount, transaction });
+    } else batches.set(entry.batch, [...(batches.get(entry.batch) ?? []), entry.address]);
+  }
+  const batchPayments = await Promise.all(
+    [...batches].map(async ([root, addresses]) => {
+      const { transaction, amount } = (await journal.batchPayment(root))!;
+      return { root, amount, transaction: toldOf(transaction), addresses };
+    }),
+  );
+  const receipt = {
+    antway: 'receipt',
+    version: 1,
+    address,
+    chain,
+    fees: `${fees}`,
+    payments,
+    batches: batchPayments,
+  };
   return `${JSON.stringify(receipt, undefined, 2)}\n`;
 }
+
+const toldOf = (transaction: string) => (transaction === unknownTransaction ? null : transaction);

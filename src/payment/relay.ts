@@ -3,8 +3,10 @@ import { AntwayError, isAbort } from '../errors.ts';
 import * as s from '../schema.ts';
 import { Backoff } from '../util/backoff.ts';
 import { delay } from '../util/delay.ts';
+import { type BatchProof, type BatchRequest, checkPool } from './batch.ts';
 import { isSameChain, type PaymentChain } from './chain.ts';
 import { paymentError } from './errors.ts';
+import type { NodePrice } from './node-price.ts';
 import { checkOffer, type Offer, type Plan, type RecordToStore } from './quotes.ts';
 import { BadAnswer, readJson } from './read-json.ts';
 
@@ -19,6 +21,11 @@ const infoSchema = s.object({
   vault: contract,
   settlementVersion: v.number(),
   maxQuotes: v.pipe(s.integer('records'), v.minValue(1)),
+  merkle: v.optional(v.boolean(), false),
+});
+
+const poolsSchema = s.object({
+  pools: v.array(v.looseObject({ address: v.string(), status: v.picklist(['quoted', 'unavailable']) })),
 });
 
 const answerSchema = s.object({
@@ -33,6 +40,8 @@ const errorSchema = s.object({ code: s.pattern(/^[A-Z_]{1,40}$/, 'it must be a c
 const settlementVersion = 1;
 /** A plan has some 50 kB. */
 const quotesPerRequest = 8;
+/** A pool has some 200 kB. */
+const poolsPerRequest = 4;
 const infoMs = 15_000;
 const quotesMs = 180_000;
 const storeMs = 120_000;
@@ -40,8 +49,14 @@ const maxAnswerBytes = 8 * 1024 * 1024;
 const maxErrorBytes = 64 * 1024;
 const tries = 6;
 
+/** The payment for a record: its own quote, or the proof that it is in a batch. */
+export type RecordPayment = { plan: Plan; transaction: string } | { merkle: BatchProof };
+
 /** A peer that brings paid records to the network: docs/reference/paid-uploads.md. Nothing that it says is trusted. */
 export class Relay {
+  /** Whether it finds the nodes of batches. Known after `check`. */
+  hasBatches = false;
+
   /**
    * @param url the origin.
    * @param firstRetryMs the delay before the second try of a request. It grows up to 16 times.
@@ -66,6 +81,7 @@ export class Relay {
       const message = `${this.url} wants to be paid elsewhere: chain ${chainId}, token ${token}, vault ${vault}. Nothing was paid.`;
       throw paymentError('CHAIN', message, { relay: this.url, chainId, token, vault });
     }
+    this.hasBatches = info.merkle;
   }
 
   /**
@@ -109,23 +125,64 @@ export class Relay {
   }
 
   /**
+   * Asks for the nodes of a batch, and checks them.
+   * @returns the nodes of each pool, in the order of the request, or undefined if too few nodes gave a price.
+   * @throws AntwayError `QUOTE` for a lie, `CLOCK`, `SHORTFALL` if the relay does not answer.
+   */
+  async pools(
+    { poolAddresses, timestamp }: BatchRequest,
+    signal: AbortSignal,
+  ): Promise<NodePrice[][] | undefined> {
+    const pools: NodePrice[][] = [];
+    for (let at = 0; at < poolAddresses.length; at += poolsPerRequest) {
+      const some = await this.#askForPools(poolAddresses.slice(at, at + poolsPerRequest), timestamp, signal);
+      if (!some) return undefined;
+      pools.push(...some);
+    }
+    return pools;
+  }
+
+  async #askForPools(
+    addresses: readonly string[],
+    timestamp: number,
+    signal: AbortSignal,
+  ): Promise<NodePrice[][] | undefined> {
+    const body = JSON.stringify({ timestamp, pools: addresses });
+    return this.#retry(signal, async () => {
+      const response = await this.#request('/network/merkle', { method: 'POST', body }, quotesMs, signal);
+      if (!response.ok) throw await this.#failure(response, signal);
+      const { pools } = await this.#json(poolsSchema, response, signal);
+      if (pools.length !== addresses.length || !pools.every(({ address }, i) => address === addresses[i]))
+        throw paymentError('QUOTE', `${this.url} did not answer for all pools.`, { relay: this.url });
+      // The network may be too small for batches.
+      if (pools.some(({ status }) => status === 'unavailable')) return undefined;
+      return pools.map((pool) => this.#checkedPool(pool.nodes, timestamp));
+    });
+  }
+
+  #checkedPool(nodes: unknown, timestamp: number): NodePrice[] {
+    try {
+      return checkPool(nodes, timestamp);
+    } catch (error) {
+      const message = `The nodes that ${this.url} names for a batch are not valid: ${(error as Error).message}`;
+      throw paymentError('QUOTE', message, { relay: this.url }, error);
+    }
+  }
+
+  /**
    * Brings a paid record to the network.
    * @throws AntwayError `UNPAID`, `QUOTE_EXPIRED`, `QUOTE`, `SHORTFALL`. The payment stays valid in all cases.
    */
-  async store(
-    plan: Plan,
-    transaction: string,
-    bytes: Uint8Array<ArrayBuffer>,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const head = new TextEncoder().encode(JSON.stringify({ plan, transaction }));
+  async store(payment: RecordPayment, bytes: Uint8Array<ArrayBuffer>, signal: AbortSignal): Promise<void> {
+    const head = new TextEncoder().encode(JSON.stringify(payment));
     const length = new DataView(new ArrayBuffer(4));
     length.setUint32(0, head.length, true);
     const body = new Blob([length.buffer, head, bytes]);
-    const path = `/network/${plan.stateId === undefined ? 'chunk' : 'pointer'}/${plan.address}`;
+    const { address, stateId } = 'plan' in payment ? payment.plan : { ...payment.merkle, stateId: undefined };
+    const path = `/network/${stateId === undefined ? 'chunk' : 'pointer'}/${address}`;
     await this.#retry(signal, async () => {
       const response = await this.#request(path, { method: 'PUT', body }, storeMs, signal);
-      if (!response.ok) throw await this.#failure(response, signal, plan.address);
+      if (!response.ok) throw await this.#failure(response, signal, address);
       await response.body?.cancel();
     });
   }
@@ -195,21 +252,26 @@ export class Relay {
         return paymentError('OUTDATED', message, details);
       }
       case 410: {
-        const message = `The node that was paid for ${address} is not close to it any more. The payment is kept: try again later.`;
+        const message = `The nodes do not accept the payment for ${address} any more. A paid node may be away, then try again later. A payment for many chunks expires after seven days.`;
         return paymentError('QUOTE_EXPIRED', message, details);
       }
+      case 400:
+        if (code === 'BAD_TIME') {
+          const message = `The clock of this device and the one of ${this.url} are more than ten minutes apart. Nothing was paid.`;
+          return paymentError('CLOCK', message, details);
+        }
+        break;
       case 429:
       case 500:
       case 502:
       case 503:
       case 504:
         return new Retry(`The relay answered ${code ?? response.status}.`);
-      default:
-        return paymentError('SHORTFALL', `${this.url} refused: ${code ?? response.status}.`, {
-          ...details,
-          code,
-        });
     }
+    return paymentError('SHORTFALL', `${this.url} refused: ${code ?? response.status}.`, {
+      ...details,
+      code,
+    });
   }
 }
 

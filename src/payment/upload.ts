@@ -1,8 +1,9 @@
 import type { ChunkSink } from '../publish/upload.ts';
+import { proofOf } from './batch.ts';
 import { paymentError } from './errors.ts';
-import type { PaymentJournal } from './journal.ts';
-import type { Offer, RecordToStore } from './quotes.ts';
-import type { Relay } from './relay.ts';
+import type { PaymentJournal, RecordEntry } from './journal.ts';
+import type { RecordToStore } from './quotes.ts';
+import type { RecordPayment, Relay } from './relay.ts';
 
 /** The parts of an upload that was paid for. */
 export interface StoreParts {
@@ -44,22 +45,31 @@ export async function storePaid(
 ): Promise<'stored' | 'present'> {
   const entry = await journal.record(stateId ?? address);
   if (entry?.transaction === undefined || entry.isStored) return 'present';
-  await storeAtOne(relays, entry.offer, entry.transaction, bytes, signal);
+  await storeAtOne(relays, await paymentOf(entry, journal), bytes, signal);
   await journal.putRecord({ ...entry, isStored: true });
   return 'stored';
 }
 
+async function paymentOf(entry: RecordEntry, journal: PaymentJournal): Promise<RecordPayment> {
+  if ('offer' in entry) return { plan: entry.offer.plan, transaction: entry.transaction! };
+  const { address, batch: root } = entry;
+  const [batch, payment] = await Promise.all([journal.batch(root), journal.batchPayment(root)]);
+  const proof = batch && payment && proofOf(batch, payment.pool, address);
+  if (proof) return { merkle: proof };
+  const message = `The proof of payment for ${address} is not in the journal. Restore it from a backup.`;
+  throw paymentError('UNPAID', message, { address, root });
+}
+
 async function storeAtOne(
   relays: readonly Relay[],
-  { plan }: Offer,
-  transaction: string,
+  payment: RecordPayment,
   bytes: Uint8Array<ArrayBuffer>,
   signal: AbortSignal,
 ): Promise<void> {
   let failure: unknown;
   for (const relay of relays) {
     try {
-      return await relay.store(plan, transaction, bytes, signal);
+      return await relay.store(payment, bytes, signal);
     } catch (error) {
       signal.throwIfAborted();
       failure ??= error;

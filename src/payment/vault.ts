@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import * as s from '../schema.ts';
 import { delay } from '../util/delay.ts';
 import { plainText } from '../util/plain-text.ts';
+import { type Batch, depthOf, poolPayments } from './batch.ts';
 import { isNetworkChain, type PaymentChain } from './chain.ts';
 import { paymentError } from './errors.ts';
 import type { Offer } from './quotes.ts';
@@ -25,6 +26,13 @@ export interface Receipt {
   isSuccess: boolean;
   /** In wei. */
   fee: bigint;
+}
+
+/** The pool of a batch that the vault has paid. */
+export interface PaidPool {
+  pool: number;
+  /** In atto. */
+  amount: bigint;
 }
 
 /** Another transaction has the nonce. The chain shows at this block which payments were made. */
@@ -73,15 +81,51 @@ const vaultContract = createContract([
       { name: 'amount', type: 'uint128' },
     ],
   },
+  {
+    type: 'function',
+    name: 'payForMerkleTree',
+    inputs: [
+      { name: 'depth', type: 'uint8' },
+      {
+        name: 'poolCommitments',
+        type: 'tuple[]',
+        components: [
+          { name: 'poolHash', type: 'bytes32' },
+          {
+            name: 'candidates',
+            type: 'tuple[16]',
+            components: [address('rewardsAddress'), uint256('amount')],
+          },
+        ],
+      },
+      { name: 'merklePaymentTimestamp', type: 'uint64' },
+    ],
+    outputs: [],
+  },
+  {
+    type: 'function',
+    name: 'getCompletedMerklePayment',
+    inputs: [{ name: 'winnerHash', type: 'bytes32' }],
+    outputs: [
+      {
+        name: 'payment',
+        type: 'tuple',
+        components: [
+          { name: 'depth', type: 'uint8' },
+          { name: 'merklePaymentTimestamp', type: 'uint64' },
+          {
+            name: 'paidNodeAddresses',
+            type: 'tuple[]',
+            components: [address('rewardsAddress'), { name: 'poolIndex', type: 'uint8' }, uint256('amount')],
+          },
+        ],
+      },
+    ],
+  },
 ] as const);
 
 /** The vault of the network takes no more payments in one transaction (`evmlib` 0.10). */
 export const maxPaymentsPerTransaction = 256;
-
-/** Rough amounts of gas, measured on a test chain. Only for the estimate that the user sees. */
-const approveGas = 50_000n;
-const transactionGas = 65_000n;
-const paymentGas = 30_000n;
 
 /** Of the messages of wallets and endpoints. */
 const mostMessageCharacters = 300;
@@ -105,6 +149,7 @@ const quantity = number(64);
 export const count = number(13);
 const hash = s.pattern(/^0x[0-9a-fA-F]{64}$/, 'it must be a hash');
 const blockSchema = s.object({ hash });
+const timeSchema = s.object({ timestamp: count });
 const transactionSchema = s.object({ nonce: count });
 const receiptSchema = s.object({
   transactionHash: hash,
@@ -174,12 +219,54 @@ export class Vault {
     return { to: this.chain.vault, data: `0x${bytesToHex(data)}` };
   }
 
-  /** The probable fees of some payments, in wei. */
-  async estimateFees(payments: number): Promise<bigint> {
-    if (payments === 0) return 0n;
-    const transactions = BigInt(Math.ceil(payments / maxPaymentsPerTransaction));
-    const gas = approveGas + transactions * transactionGas + BigInt(payments) * paymentGas;
-    return gas * (await this.gasPrice());
+  /** Pays for a batch. The vault chooses one of its pools. */
+  batchPayment(batch: Batch): Call {
+    const poolCommitments = poolPayments(batch).map(({ hash, nodes }) => ({
+      poolHash: hash,
+      candidates: [...nodes],
+    }));
+    const data = vaultContract.payForMerkleTree.encodeInput({
+      depth: BigInt(depthOf(batch)),
+      poolCommitments,
+      merklePaymentTimestamp: BigInt(batch.timestamp),
+    });
+    return { to: this.chain.vault, data: `0x${bytesToHex(data)}` };
+  }
+
+  /**
+   * Finds the pool of a batch that the vault has chosen and paid, after a block. A payment of others for the same pool does
+   * not count, unless it is as high as the user's.
+   * @returns undefined if there is none.
+   */
+  async paidPool(batch: Batch, block: string = latest): Promise<PaidPool | undefined> {
+    const depth = depthOf(batch);
+    for (const [pool, { hash, nodes, charge }] of poolPayments(batch).entries()) {
+      const paid = await this.#read(this.chain.vault, vaultContract.getCompletedMerklePayment, hash, block);
+      const { paidNodeAddresses, merklePaymentTimestamp } = paid;
+      const amount = paidNodeAddresses.reduce((sum, node) => sum + node.amount, 0n);
+      const isPayment =
+        Number(paid.depth) === depth &&
+        Number(merklePaymentTimestamp) === batch.timestamp &&
+        paidNodeAddresses.length === depth &&
+        paidNodeAddresses.every(
+          ({ rewardsAddress, poolIndex, amount }) =>
+            nodes[Number(poolIndex)]?.rewardsAddress === rewardsAddress.toLowerCase() &&
+            amount >= charge / BigInt(depth),
+        );
+      if (isPayment) return { pool, amount };
+    }
+    return undefined;
+  }
+
+  /** @returns the time of the newest block, in seconds since 1970. */
+  async newestTime(): Promise<number> {
+    const { timestamp } = await this.ask(timeSchema, 'eth_getBlockByNumber', latest, false);
+    return Number(timestamp);
+  }
+
+  /** The fees for an amount of gas, in wei. */
+  async feesOf(gas: bigint): Promise<bigint> {
+    return gas === 0n ? 0n : gas * (await this.gasPrice());
   }
 
   /** @returns the fee for a unit of gas, in wei. */

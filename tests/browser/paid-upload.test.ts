@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
+import { batchRecords, makeBatchFile } from '../support/batch-file.ts';
 import { expect, openShellIn, test } from '../support/chromium.ts';
 import { openPublish, startPublisher } from '../support/lasting-address.ts';
 import { installWallet, walletIn } from '../support/page-wallet.ts';
@@ -94,6 +96,30 @@ test('a wallet pays what the screen says, and the network gets everything', {
   const receipt = JSON.parse(readFileSync(await download.path(), 'utf8'));
   expect(receipt.payments).toHaveLength(4);
   expect(relay.stored.has(receipt.address)).toBe(true);
+});
+
+test('one payment of a wallet covers many records, and costs no more than the screen says', {
+  tag: '@release',
+}, async ({ context, folder }) => {
+  test.setTimeout(1_200_000);
+  const path = join(folder, 'film.bin');
+  await makeBatchFile(path);
+  const page = await openPublish(context, root);
+  const before = await balance();
+  await page.locator('input[name=files]').setInputFiles(path);
+  await askForPrice(page);
+  const patience = { timeout: 600_000 };
+  await expect(price(page)).toContainText('One payment covers 64 chunks, which saves fees.', patience);
+  await expect(price(page)).toContainText('At most 0.75 ANT, and the fees of the chain');
+  await expectAccessible(page);
+  await connect(page);
+  const asked = (await walletIn(page).asked()).length;
+  await payButton(page).click();
+  await expect(published(page)).toBeVisible(patience);
+  const sent = (await walletIn(page).asked()).slice(asked);
+  expect(sent.filter((method) => method === 'eth_sendTransaction')).toHaveLength(2);
+  expect(before - (await balance())).toBe(BigInt(batchRecords) * recordPrice);
+  expect(relay.stored.size).toBe(batchRecords);
 });
 
 test('only a chain for tests is said to be one', async ({ context }) => {

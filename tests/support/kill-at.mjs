@@ -16,7 +16,7 @@ async function count(work) {
 }
 
 const { rename, rm } = fs.promises;
-const isEntry = (path) => /[/\\](record|transaction)-[0-9a-fx]+\.json$/.test(String(path));
+const isEntry = (path) => /[/\\](record|transaction|batch|paid-batch)-[0-9a-fx]+\.json$/.test(String(path));
 fs.promises.rename = (from, to) => (isEntry(to) ? count(() => rename(from, to)) : rename(from, to));
 fs.promises.rm = (path, options) => (isEntry(path) ? count(() => rm(path, options)) : rm(path, options));
 syncBuiltinESMExports();

@@ -2,19 +2,22 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { blake3 } from '@noble/hashes/blake3.js';
-import { keccak_256 } from '@noble/hashes/sha3.js';
+import { keccak_256, sha3_256 } from '@noble/hashes/sha3.js';
 import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
 import { ml_dsa65 } from '@noble/post-quantum/ml-dsa.js';
-import { priceOf, signedBytes } from '../../src/payment/quotes.ts';
+import { type BatchProof, signedPoolBytes } from '../../src/payment/batch.ts';
+import { priceOf } from '../../src/payment/node-price.ts';
+import { signedBytes } from '../../src/payment/quotes.ts';
 import type { TestChain } from './test-chain.ts';
 
 type Plan = ReturnType<RelayDouble['offer']>['plan'];
 type Offer = ReturnType<RelayDouble['offer']>;
+type Pool = ReturnType<RelayDouble['pool']>;
 
 const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
 
-/** The keys of ten nodes. Their quotes are as good as those of the network. */
-const nodes = Array.from({ length: 14 }, (_, i) => ml_dsa65.keygen(new Uint8Array(32).fill(i + 1)));
+/** The keys of the nodes. Their quotes are as good as those of the network. */
+const nodes = Array.from({ length: 30 }, (_, i) => ml_dsa65.keygen(new Uint8Array(32).fill(i + 1)));
 /** Pages of every origin may ask. */
 const cors = {
   'access-control-allow-origin': '*',
@@ -22,7 +25,7 @@ const cors = {
   'access-control-allow-headers': '*',
 };
 const pointerBytes = 5303;
-const rewardsAddress = `0x${'07'.repeat(20)}`;
+const nodeAccount = `0x${'07'.repeat(20)}`;
 
 /** The faults of a dishonest or failing relay. */
 export interface RelayFaults {
@@ -30,12 +33,20 @@ export interface RelayFaults {
   info?: Record<string, unknown>;
   /** Changes an offer. */
   offer?: (offer: Offer) => unknown;
-  /** Which of the fourteen nodes give quotes. */
+  /** Which of the thirty nodes give quotes and make the pools. */
   firstNode?: number;
   /** When the nodes signed, in seconds since 1970. */
   timestamp?: number;
+  /** The account of all nodes. */
+  rewardsAddress?: string;
   /** How many records each node has committed to, which makes its price. */
   committed?: readonly number[];
+  /** Changes the pools of a batch. */
+  pools?: (pools: Pool[]) => unknown;
+  /** The status of all requests for pools. */
+  poolsStatus?: [status: number, code: string];
+  /** Finds no batches, as in a small network. */
+  hasNoPools?: boolean;
   /** The status of all writes. */
   putStatus?: number;
   /** Says that a record is stored, and forgets it. */
@@ -97,7 +108,7 @@ export class RelayDouble {
   /** An honest offer for a record. @param committed the number of records that the nodes have committed to. */
   offer({ address, size, stateId }: { address: string; size: number; stateId?: string }, committed = 0) {
     const content = hexToBytes(stateId ?? address);
-    const from = this.faults.firstNode ?? 0;
+    const { firstNode: from = 0, rewardsAddress = nodeAccount } = this.faults;
     const quotes = nodes.slice(from, from + 7).map(({ publicKey, secretKey }, i) => {
       const peer = bytesToHex(blake3(publicKey));
       const count = this.faults.committed?.[from + i] ?? committed;
@@ -130,7 +141,10 @@ export class RelayDouble {
     const { info, offer = (honest: Offer) => honest } = this.faults;
     if (request.url === '/network/info') {
       const { token, vault } = this.chain;
-      return [200, { chainId: 31337, token, vault, settlementVersion: 1, maxQuotes: 64, ...info }];
+      return [
+        200,
+        { chainId: 31337, token, vault, settlementVersion: 1, maxQuotes: 64, merkle: true, ...info },
+      ];
     }
     if (request.url === '/network/quotes') {
       const { records } = JSON.parse(body.toString()) as {
@@ -143,6 +157,7 @@ export class RelayDouble {
       );
       return [200, { records: answers }];
     }
+    if (request.url === '/network/merkle') return this.#pools(JSON.parse(body.toString()));
     const [, path, address] = /^\/(.*)\/([0-9a-f]{64})$/.exec(request.url!) ?? [];
     if (request.method === 'PUT') return [await this.#put(address!, body), {}];
     // It is a peer as well.
@@ -154,12 +169,36 @@ export class RelayDouble {
     return found ? [200, found] : [404, { code: 'NOT_FOUND', message: 'There is none.' }];
   }
 
+  /** The nodes of an honest pool. */
+  pool(address: string, timestamp: number) {
+    const { firstNode: from = 0, rewardsAddress = nodeAccount } = this.faults;
+    const some = nodes.slice(from, from + 16).map(({ publicKey, secretKey }, i) => {
+      const peer = bytesToHex(blake3(publicKey));
+      const count = this.faults.committed?.[from + i] ?? 0;
+      const binding = count === 0 ? noCommitment : commit(count, peer, publicKey, secretKey);
+      const terms = { timestamp, price: `${priceOf(count)}`, rewardsAddress, ...binding };
+      const signature = signOnce(signedPoolBytes(terms), secretKey);
+      return { peer, ...terms, publicKey: base64(publicKey), signature: base64(signature) };
+    });
+    return { address, status: 'quoted' as const, nodes: some };
+  }
+
+  #pools({ timestamp, pools }: { timestamp: number; pools: string[] }): [number, unknown] {
+    const { poolsStatus, hasNoPools, pools: change = (honest: Pool[]) => honest } = this.faults;
+    if (poolsStatus) return [poolsStatus[0], { code: poolsStatus[1], message: '' }];
+    if (Math.abs(Date.now() / 1000 - timestamp) > 600) return [400, { code: 'BAD_TIME', message: '' }];
+    if (hasNoPools) return [200, { pools: pools.map((address) => ({ address, status: 'unavailable' })) }];
+    return [200, { pools: change(pools.map((address) => this.pool(address, timestamp))) }];
+  }
+
   async #put(address: string, body: Buffer): Promise<number> {
     const { putStatus, forgets } = this.faults;
     if (putStatus !== undefined) return putStatus;
     const length = body.readUInt32LE();
-    const { plan } = JSON.parse(body.subarray(4, 4 + length).toString()) as { plan: Plan };
+    const head = JSON.parse(body.subarray(4, 4 + length).toString()) as { plan?: Plan; merkle?: BatchProof };
     const bytes = body.subarray(4 + length);
+    if (head.merkle) return this.#putBatched(address, head.merkle, bytes);
+    const plan = head.plan!;
     const isRecord =
       plan.stateId === undefined ? bytesToHex(blake3(bytes)) === address : plan.stateId === stateOf(bytes);
     if (!isRecord || plan.address !== address) return 422;
@@ -167,6 +206,52 @@ export class RelayDouble {
     if (forgets) return 201;
     (plan.stateId === undefined ? this.stored : this.pointers).set(address, bytes);
     return 201;
+  }
+
+  /** Checks a proof as nodes do: the way to the root, the signatures, and what the chain says about the pool. */
+  async #putBatched(address: string, proof: BatchProof, bytes: Uint8Array): Promise<number> {
+    const { leaf, pool, root, timestamp } = proof;
+    if (proof.address !== address || bytesToHex(blake3(bytes)) !== address) return 422;
+    if (Date.now() / 1000 - timestamp > 7 * 24 * 60 * 60) return 410;
+    const start = sha3_256(concatBytes(hexToBytes(address), hexToBytes(leaf.salt)));
+    const midpoint = hexToBytes(pool.midpoint);
+    const isInTree =
+      rootOf(start, leaf) === root &&
+      rootOf(midpoint, pool) === root &&
+      pool.siblings.length === Math.ceil(leaf.siblings.length / 2);
+    const isSigned = pool.nodes.every(
+      (node) =>
+        node.timestamp === timestamp &&
+        ml_dsa65.verify(
+          Buffer.from(node.signature, 'base64'),
+          signedPoolBytes(node),
+          Buffer.from(node.publicKey, 'base64'),
+        ),
+    );
+    if (!isInTree || !isSigned) return 400;
+    if (!(await this.#isPoolPaid(proof))) return 402;
+    if (!this.faults.forgets) this.stored.set(address, bytes);
+    return 201;
+  }
+
+  /** Asks the vault, which answers the depth, the time, and of each paid node its account, number and amount. */
+  async #isPoolPaid({ leaf, pool, root, timestamp }: BatchProof): Promise<boolean> {
+    const depth = leaf.siblings.length;
+    const selector = selectorOf('getCompletedMerklePayment(bytes32)');
+    const data = `0x${selector}${poolHash(pool, root, timestamp)}`;
+    const output = (await this.chain.request('eth_call', [
+      { to: this.chain.vault, data },
+      'latest',
+    ])) as string;
+    const [, paidDepth, paidTime, , count, ...nodes] = output.slice(2).match(/.{64}/g)!;
+    const prices = pool.nodes.map(({ price }) => Number(BigInt(price) / 1_000_000n)).sort((a, b) => a - b);
+    const least = (3n * BigInt(prices[8]!) * 1_000_000n * 2n ** BigInt(depth)) / BigInt(depth);
+    const amounts = Array.from({ length: depth }, (_, i) => BigInt(`0x${nodes[3 * i + 2] ?? 0}`));
+    return (
+      [paidDepth, count].every((word) => BigInt(`0x${word}`) === BigInt(depth)) &&
+      BigInt(`0x${paidTime}`) === BigInt(timestamp) &&
+      amounts.every((amount) => amount >= least)
+    );
   }
 
   async #isPaid(plan: Plan): Promise<boolean> {
@@ -177,7 +262,7 @@ export class RelayDouble {
       Buffer.from(parts[1], 'base64'),
       Buffer.from(parts[2], 'base64'),
     );
-    const selector = bytesToHex(keccak_256(Buffer.from('completedPayments(bytes32)'))).slice(0, 8);
+    const selector = selectorOf('completedPayments(bytes32)');
     const data = `0x${selector}${bytesToHex(keccak_256(signed))}`;
     const output = (await this.chain.request('eth_call', [
       { to: this.chain.vault, data },
@@ -187,10 +272,52 @@ export class RelayDouble {
   }
 }
 
+const selectorOf = (method: string) => bytesToHex(keccak_256(Buffer.from(method))).slice(0, 8);
+
+function rootOf(start: Uint8Array, { index, siblings }: { index: number; siblings: string[] }): string {
+  let hash = start;
+  for (const [up, sibling] of siblings.map(hexToBytes).entries()) {
+    const isRight = (index >> up) % 2 === 1;
+    hash = sha3_256(isRight ? concatBytes(sibling, hash) : concatBytes(hash, sibling));
+  }
+  return bytesToHex(sha3_256(hash));
+}
+
+/** As nodes compute it from a proof. */
+function poolHash(
+  { index, siblings, midpoint, nodes }: BatchProof['pool'],
+  root: string,
+  time: number,
+): string {
+  const number = (value: number | bigint, length: number) => {
+    const digits = value.toString(16).padStart(2 * length, '0');
+    return hexToBytes(digits).reverse();
+  };
+  const branch = [...siblings.map(hexToBytes), number(index, 8), number(2 ** siblings.length, 8)];
+  const names = [hexToBytes(midpoint), hexToBytes(root), Uint8Array.of(0), number(time, 8)];
+  const parts = nodes.map((node) => {
+    const terms = signedPoolBytes(node);
+    return concatBytes(Buffer.from(node.publicKey, 'base64'), terms, Buffer.from(node.signature, 'base64'));
+  });
+  return bytesToHex(
+    sha3_256(concatBytes(sha3_256(concatBytes(...branch, ...names)), number(nodes.length, 4), ...parts)),
+  );
+}
+
 /** The state of a pointer record, which is paid for. */
 function stateOf(record: Uint8Array): string {
   const context = new TextEncoder().encode('autonomi.pointer.state.v1');
   return bytesToHex(blake3(record.subarray(0, 1 + 1952 + 8 + 1 + 32), { context }));
+}
+
+const signatures = new Map<string, Uint8Array>();
+
+/** A signature takes long, and the nodes sign the same bytes for each pool. */
+function signOnce(bytes: Uint8Array, secretKey: Uint8Array): Uint8Array {
+  const key = bytesToHex(blake3(concatBytes(bytes, secretKey)));
+  const signature = signatures.get(key) ?? ml_dsa65.sign(bytes, secretKey);
+  signatures.set(key, signature);
+  return signature;
 }
 
 const noCommitment = { committedKeyCount: 0, commitmentPin: null, commitment: null };

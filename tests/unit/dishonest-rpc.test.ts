@@ -3,8 +3,9 @@ import type { Bill } from '../../src/payment/bill.ts';
 import { arbitrumOne } from '../../src/payment/chain.ts';
 import type { PaymentJournal } from '../../src/payment/journal.ts';
 import { KeyAccount } from '../../src/payment/key-account.ts';
-import { pay, settlePending } from '../../src/payment/pay.ts';
+import { pay } from '../../src/payment/pay.ts';
 import { checkOffer } from '../../src/payment/quotes.ts';
+import { settlePending } from '../../src/payment/settle.ts';
 import { type Provider, Vault } from '../../src/payment/vault.ts';
 import { memoryJournal } from '../support/memory-journal.ts';
 import { RelayDouble } from '../support/relay-double.ts';
@@ -43,8 +44,9 @@ function vaultWith(answer: (request: Request) => unknown = () => undefined): Vau
 function newBill(): { bill: Bill; name: string } {
   const name = (++records).toString(16).padStart(64, '0');
   const record = { address: name, size: 100 };
-  const due = [checkOffer(relay.offer(record), record)];
-  const bill = { records: 1, stored: 0, paid: 0, due, amount: BigInt(due[0]!.amount) };
+  const offer = checkOffer(relay.offer(record), record);
+  const due = { batches: [], offers: [offer] };
+  const bill = { records: 1, stored: 0, paid: 0, due, dueRecords: 1, amount: BigInt(offer.amount) };
   return { bill, name };
 }
 
@@ -106,7 +108,7 @@ describe('an endpoint with answers of another form', () => {
   const asked: [string, (vault: Vault) => Promise<unknown>][] = [
     ['eth_chainId', (vault) => vault.checkChain()],
     ['eth_getBalance', (vault) => vault.ether(account)],
-    ['eth_gasPrice', (vault) => vault.estimateFees(1)],
+    ['eth_gasPrice', (vault) => vault.feesOf(1n)],
     ['eth_blockNumber', (vault) => vault.newestBlock()],
     ['eth_getTransactionCount', (vault) => vault.transactionCount(account, 'latest')],
     ['eth_getBlockByNumber', (vault) => vault.fingerprint()],
@@ -215,6 +217,6 @@ describe('a user who stops', () => {
     journal.putRecord = putRecord;
     await settlePending({ vault, journal, signal });
     const isKnown = (await journal.record(name))?.transaction !== undefined;
-    expect([isKnown, (await journal.pending()).length]).toEqual([await vault.isPaid(bill.due[0]!), 0]);
+    expect([isKnown, (await journal.pending()).length]).toEqual([await vault.isPaid(bill.due.offers[0]!), 0]);
   });
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Address } from '../../src/address.ts';
-import { priceOf } from '../../src/payment/quotes.ts';
+import { priceOf } from '../../src/payment/node-price.ts';
 import { paidSink } from '../../src/payment/upload.ts';
 import { type CliOutcome, runCli } from '../support/cli-process.ts';
 import { memoryJournal } from '../support/memory-journal.ts';

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { formatAnt, parseAnt } from '../../src/payment/amounts.ts';
 import { parseChain } from '../../src/payment/chain.ts';
 import { paymentProblemOf } from '../../src/payment/errors.ts';
-import { checkOffer, checkStoredOffer, commonOffer, priceOf } from '../../src/payment/quotes.ts';
+import { priceOf } from '../../src/payment/node-price.ts';
+import { checkOffer, checkStoredOffer, commonOffer } from '../../src/payment/quotes.ts';
 import { fromRoot } from '../support/paths.ts';
 import { RelayDouble } from '../support/relay-double.ts';
 

@@ -2,9 +2,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { arbitrumOne } from '../../src/payment/chain.ts';
-import { paymentProblemOf } from '../../src/payment/errors.ts';
 import { Relay } from '../../src/payment/relay.ts';
 import { rpcProvider } from '../../src/payment/rpc.ts';
+import { problemOf } from '../support/payment-problem.ts';
 
 let server: Server;
 let url: string;
@@ -48,15 +48,6 @@ const records = [{ address: 'ab'.repeat(32), size: 1 }];
 const stored = JSON.stringify({ records: [{ address: records[0]!.address, status: 'stored' }] });
 const signal = new AbortController().signal;
 const ask = (by = signal) => new Relay(url, 1).quotes(records, by);
-
-/** Of an error of the user's payment. */
-async function problemOf(work: Promise<unknown>): Promise<string | undefined> {
-  const error = await work.then(
-    () => expect.fail('nothing failed'),
-    (caught) => caught,
-  );
-  return paymentProblemOf(error);
-}
 
 describe('a relay', () => {
   it.each([

@@ -5,13 +5,16 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { prepareBill } from '../../src/payment/bill.ts';
 import { paymentProblemOf } from '../../src/payment/errors.ts';
 import { type JournalStore, PaymentJournal, unknownTransaction } from '../../src/payment/journal.ts';
-import { type PaymentParts, pay, settlePending } from '../../src/payment/pay.ts';
+import { pay } from '../../src/payment/pay.ts';
 import type { RecordToStore } from '../../src/payment/quotes.ts';
 import { Relay } from '../../src/payment/relay.ts';
+import { type PaymentParts, settlePending } from '../../src/payment/settle.ts';
 import { confirmStored, storePaid } from '../../src/payment/upload.ts';
 import { Vault } from '../../src/payment/vault.ts';
 import { WalletAccount } from '../../src/payment/wallet-account.ts';
+import { EndingPage } from '../support/ending-page.ts';
 import { memoryJournal, memoryStore } from '../support/memory-journal.ts';
+import { problemOf } from '../support/payment-problem.ts';
 import { RelayDouble } from '../support/relay-double.ts';
 import { TestChain } from '../support/test-chain.ts';
 import { TestWallet, walletError } from '../support/test-wallet.ts';
@@ -55,23 +58,14 @@ function newRecords(count: number): RecordToStore[] {
 const bill = () => prepareBill(records, { relays: [new Relay(relay.url)], journal, signal: parts.signal });
 
 async function standing() {
-  const { paid, due } = await bill();
-  return { paid, due: due.length };
+  const { paid, dueRecords: due } = await bill();
+  return { paid, due };
 }
 
-const hashes = async () => (await bill()).due.map(({ quoteHash }) => quoteHash);
+const hashes = async () => (await bill()).due.offers.map(({ quoteHash }) => quoteHash);
 
 async function payBill(by?: WalletAccount) {
   return pay(await bill(), by ?? (await WalletAccount.connect(vault)), limit, parts);
-}
-
-/** The problem of a payment that must fail. */
-async function problemOf(work: Promise<unknown>): Promise<string | undefined> {
-  const error = await work.then(
-    () => expect.fail('nothing failed'),
-    (caught) => caught,
-  );
-  return paymentProblemOf(error);
 }
 
 const balance = () => vault.balance(chain.accounts[0]!);
@@ -244,7 +238,7 @@ describe('a payment in a page that is closed', () => {
     const account = await WalletAccount.connect(vault);
     const paying = pay(await bill(), account, limit, { ...parts, journal: noted });
     await expect(paying).rejects.toThrow('stopped');
-    await expect.poll(() => slow.keys('transaction-')).toEqual([]);
+    await expect.poll(() => slow.keys('transaction-'), { timeout: 30_000 }).toEqual([]);
     expect(wallet.asked).not.toContain('eth_sendTransaction');
   });
 
@@ -274,7 +268,7 @@ describe('a payment in a page that is closed', () => {
         return hash;
       };
       const paying = payBill();
-      await expect.poll(() => wallet.asked).toContain('eth_getTransactionByHash');
+      await expect.poll(() => wallet.asked, { timeout: 30_000 }).toContain('eth_getTransactionByHash');
       const first = (await chain.request('eth_getTransactionByHash', [hash])) as Record<string, string>;
       const { nonce, input: data, gas } = first;
       const faster = { from, to: chain.vault, data, nonce, gas, gasPrice: '0x12a05f20000' };
@@ -288,33 +282,6 @@ describe('a payment in a page that is closed', () => {
     }
   });
 });
-
-/** A page that ends before or after one of its steps: it takes no further one. */
-class EndingPage {
-  #steps = 0;
-  #end!: () => void;
-  readonly ended = new Promise<void>((resolve) => {
-    this.#end = resolve;
-  });
-
-  constructor(
-    private readonly last: number,
-    private readonly moment: 'before' | 'after',
-  ) {}
-
-  /** A durable change, or a request that pays or stores. */
-  async step<T>(work: () => Promise<T>): Promise<T> {
-    const number = ++this.#steps;
-    if (number > this.last || (number === this.last && this.moment === 'before')) return this.#never();
-    const result = await work();
-    return number === this.last ? this.#never() : result;
-  }
-
-  #never(): Promise<never> {
-    this.#end();
-    return new Promise(() => {});
-  }
-}
 
 describe('an upload in a page that ends', () => {
   /** Pays for two chunks and stores them, as a page does it. */
@@ -361,7 +328,7 @@ describe('an upload in a page that ends', () => {
       }
       expect(steps).toBeGreaterThan(12);
     },
-    120_000,
+    600_000,
   );
 });
 

@@ -48,11 +48,15 @@ pub enum HttpError {
     Denied,
     /// The request for quotes is not a list of records.
     BadRecords,
+    /// The request for pools is not a time and a list of addresses.
+    BadPools,
+    /// The time of the request for pools is not the present one.
+    BadTime,
     /// The plan of a paid upload is not valid.
     BadPlan,
     /// The nodes see no payment for the record.
     Unpaid,
-    /// The paid quote is of a node that is not close to the record any more.
+    /// The paid quote is of a node that is not close to the record any more, or a payment for many chunks is too old.
     QuoteExpired,
     /// Too few nodes of the network answered.
     Shortfall,
@@ -177,6 +181,16 @@ impl HttpError {
                 "not a list of 1 to 64 different records, each with an address and a size or a state",
                 "bad_records",
             ),
+            Self::BadPools => (
+                S::BAD_REQUEST,
+                "not a time and a list of 1 to 16 different addresses",
+                "bad_pools",
+            ),
+            Self::BadTime => (
+                S::BAD_REQUEST,
+                "the time of the request is more than ten minutes from the time of this peer",
+                "bad_time",
+            ),
             Self::BadPlan => (
                 S::BAD_REQUEST,
                 "the plan of the upload is not valid",
@@ -189,7 +203,7 @@ impl HttpError {
             ),
             Self::QuoteExpired => (
                 S::GONE,
-                "the node of the paid quote is not close to this record any more",
+                "nodes refuse this payment now: a paid node is not close any more, or the payment for many chunks is too old",
                 "quote_expired",
             ),
             Self::Shortfall => (

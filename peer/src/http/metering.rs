@@ -51,6 +51,7 @@ fn op_of(request: &Request) -> &'static str {
         _ if is_below("/pointer/") && request.method() == Method::PUT => "put_pointer",
         _ if is_below("/pointer/") => "pointer",
         "/network/quotes" => "quotes",
+        "/network/merkle" => "pools",
         _ if is_below("/network/chunk/") => "put_paid_chunk",
         _ if is_below("/network/pointer/") => "put_paid_pointer",
         "/-/info" | "/network/info" => "info",

@@ -1,31 +1,25 @@
-//! The routes of `/network/…`: quotes of the network's nodes, and uploads that were paid for.
+//! Uploads that were paid for: `/network/info`, `/network/chunk/…` and `/network/pointer/…`.
 
-use super::body::ChunkResponseBody;
-use super::chunk::{discard, error_response, read};
+use super::chunk::{error_response, read};
 use super::error::HttpError;
+use super::payer_body::PayerBody;
 use super::request_timer::RequestTimer;
-use crate::address::Address;
 use crate::client::Client;
 use crate::limits::{
-    MAX_CHUNK_BYTES, MAX_PLAN_BYTES, MAX_QUOTED_RECORDS, MAX_QUOTES_REQUEST_BYTES, POINTER_BYTES,
-    QUOTED_AT_ONCE,
+    MAX_CHUNK_BYTES, MAX_PLAN_BYTES, MAX_POOLS, MAX_QUOTED_RECORDS, POINTER_BYTES,
 };
 use crate::paid_uploads::{
-    Disconnected, EvmHex, Offer, PaidUpload, PaymentChain, Plan, RecordName, RequestedRecord,
-    StoreError, Text,
+    BatchProof, EvmHex, PaidUpload, PaymentChain, Plan, RecordName, RecordPayment, StoreError, Text,
 };
 use crate::service::Service;
-use crate::source::ChunkBody;
 use axum::Extension;
 use axum::body::Body;
 use axum::extract::{Path, Request, State};
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, EXPECT, HOST, ORIGIN};
-use axum::http::{HeaderMap, HeaderName, StatusCode};
+use axum::http::StatusCode;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use bytes::{Buf, Bytes};
-use futures_util::stream::{self, StreamExt, TryStreamExt};
 use serde::{Deserialize, Serialize};
-use std::collections::HashSet;
 use std::sync::Arc;
 
 /// The rules by which a quote becomes a payment, as the network's software numbers them.
@@ -44,51 +38,29 @@ struct NetworkInfo {
     max_plan_bytes: u32,
     max_chunk_bytes: u32,
     merkle: bool,
+    max_pools: usize,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct QuotesRequest {
-    records: Vec<RequestedRecord>,
-}
-
-#[derive(Serialize)]
-struct QuotesResponse {
-    records: Vec<QuotedRecord>,
-}
-
-#[derive(Serialize)]
-struct QuotedRecord {
-    address: Text<Address>,
-    #[serde(flatten)]
-    status: QuoteStatus,
-}
-
-#[derive(Serialize)]
-#[serde(
-    tag = "status",
-    rename_all = "lowercase",
-    rename_all_fields = "camelCase"
-)]
-enum QuoteStatus {
-    Stored,
-    Quoted {
-        plan: Plan,
-        quote_hash: Text<EvmHex<32>>,
-        rewards_address: Text<EvmHex<20>>,
-        amount: Text<u128>,
-    },
-    Unavailable {
-        code: HttpError,
-    },
-}
-
-/// The part of an upload before the bytes of the record.
+/// The part of an upload before the bytes of the record: a plan and its transaction, or a proof.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct UploadHead {
-    plan: Plan,
-    transaction: Text<EvmHex<32>>,
+    plan: Option<Plan>,
+    transaction: Option<Text<EvmHex<32>>>,
+    merkle: Option<Box<BatchProof>>,
+}
+
+impl UploadHead {
+    fn payment(self) -> Option<RecordPayment> {
+        match (self.plan, self.transaction, self.merkle) {
+            (Some(plan), Some(transaction), None) => Some(RecordPayment::Single {
+                plan,
+                transaction: transaction.0.0,
+            }),
+            (None, None, Some(proof)) => Some(RecordPayment::Batch(proof)),
+            _ => None,
+        }
+    }
 }
 
 /// Answers what clients have to compare with what they know before they pay.
@@ -100,7 +72,8 @@ pub async fn info(State(service): State<Arc<Service>>) -> Response {
         max_quotes: MAX_QUOTED_RECORDS,
         max_plan_bytes: MAX_PLAN_BYTES,
         max_chunk_bytes: MAX_CHUNK_BYTES,
-        merkle: false,
+        merkle: true,
+        max_pools: MAX_POOLS,
     };
     let json = serde_json::to_vec(&info).expect("plain numbers and texts");
     let headers = [
@@ -108,122 +81,6 @@ pub async fn info(State(service): State<Arc<Service>>) -> Response {
         (CACHE_CONTROL, "no-store"),
     ];
     (headers, json).into_response()
-}
-
-/// Answers the quotes for each of the records, in their order. Each record counts as a request.
-pub async fn quotes(
-    State(service): State<Arc<Service>>,
-    Extension(client): Extension<Client>,
-    request: Request,
-) -> Response {
-    let timer = RequestTimer::new(&service, "quotes");
-    let expects_100 = request.headers().contains_key(EXPECT);
-    let checked = check_origin(&service, request.headers());
-    let mut body = request.into_body();
-    let requested = match checked {
-        Ok(()) => requested_records(&service, &client, &mut body).await,
-        Err(error) => Err(error),
-    };
-    let quoted = match requested {
-        Ok(records) => quote_all(&service, &client, records).await,
-        Err(error) => {
-            if !expects_100 {
-                discard(body).await;
-            }
-            Err(error)
-        }
-    };
-    let body = match quoted {
-        Ok(body) => body,
-        Err(error) => return error_response(error, timer),
-    };
-    let headers = [
-        (CONTENT_TYPE, "application/json"),
-        (CACHE_CONTROL, "no-store"),
-    ];
-    let transfer_timeout = service.limits.transfer_timeout(body.length());
-    let body = Body::new(ChunkResponseBody::new(body, transfer_timeout, timer));
-    (headers, body).into_response()
-}
-
-/// Refuses pages that may not read. Browsers let them send some requests, and only keep the answers from them.
-fn check_origin(service: &Service, headers: &HeaderMap) -> Result<(), HttpError> {
-    let text = |name: HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or(""));
-    match service.origin_may_pay(text(ORIGIN), text(HOST).unwrap_or("")) {
-        true => Ok(()),
-        false => Err(HttpError::Forbidden),
-    }
-}
-
-async fn requested_records(
-    service: &Service,
-    client: &Client,
-    body: &mut Body,
-) -> Result<Vec<(RecordName, u32)>, HttpError> {
-    let json = read(service, client, body, MAX_QUOTES_REQUEST_BYTES).await?;
-    let request: QuotesRequest =
-        serde_json::from_slice(&json).map_err(|_| HttpError::BadRecords)?;
-    let records = request.records.iter().map(RequestedRecord::parts);
-    let records: Vec<_> = records
-        .collect::<Option<_>>()
-        .ok_or(HttpError::BadRecords)?;
-    let mut names = HashSet::new();
-    let are_different = records.iter().all(|(name, _)| names.insert(name.quoted()));
-    if !(1..=MAX_QUOTED_RECORDS).contains(&records.len()) || !are_different {
-        return Err(HttpError::BadRecords);
-    }
-    if records
-        .iter()
-        .any(|(name, _)| service.is_denied(name.address()))
-    {
-        return Err(HttpError::Denied);
-    }
-    // The request itself counted for the first record.
-    match records.iter().skip(1).all(|_| service.admits(client)) {
-        true => Ok(records),
-        false => Err(HttpError::Rate),
-    }
-}
-
-/// The JSON of the answer. It has megabytes, so it takes the memory of a chunk.
-async fn quote_all(
-    service: &Service,
-    client: &Client,
-    records: Vec<(RecordName, u32)>,
-) -> Result<ChunkBody, HttpError> {
-    let (_place, permit) = service.acquire_paid(client).await.ok_or(HttpError::Busy)?;
-    let quoting = stream::iter(records).map(|(name, size)| async move {
-        let offer = service.quote(client, name, size).await?;
-        Ok(QuotedRecord {
-            address: Text(name.address()),
-            status: QuoteStatus::from(offer),
-        })
-    });
-    let records = quoting.buffered(QUOTED_AT_ONCE).try_collect();
-    let records = records
-        .await
-        .map_err(|Disconnected| HttpError::Disconnected)?;
-    let json = serde_json::to_vec(&QuotesResponse { records }).expect("plain numbers and texts");
-    let body = ChunkBody::from_bytes(json.into());
-    service.record_bytes(client, body.length());
-    Ok(body.holding(permit))
-}
-
-impl From<Offer> for QuoteStatus {
-    fn from(offer: Offer) -> Self {
-        match offer {
-            Offer::Stored => Self::Stored,
-            Offer::Shortfall => Self::Unavailable {
-                code: HttpError::Shortfall,
-            },
-            Offer::Quoted(quoted) => Self::Quoted {
-                plan: quoted.plan,
-                quote_hash: Text(EvmHex(quoted.quote_hash)),
-                rewards_address: Text(EvmHex(quoted.rewards_address)),
-                amount: Text(quoted.amount),
-            },
-        }
-    }
 }
 
 /// Brings a chunk to the network.
@@ -271,11 +128,9 @@ async fn put(
     kind: Kind,
     mut timer: RequestTimer,
 ) -> Response {
-    let expects_100 = request.headers().contains_key(EXPECT);
-    let checked = check_origin(&service, request.headers());
-    let mut body = request.into_body();
-    let stored = match checked {
-        Ok(()) => store(&service, &client, &address, &mut body, kind).await,
+    let mut body = PayerBody::of(&service, request);
+    let stored = match body.check() {
+        Ok(body) => store(&service, &client, &address, body, kind).await,
         Err(error) => Err(error),
     };
     match stored {
@@ -284,9 +139,7 @@ async fn put(
             (StatusCode::CREATED, [(CACHE_CONTROL, "no-store")]).into_response()
         }
         Err(error) => {
-            if !expects_100 {
-                discard(body).await;
-            }
+            body.discard().await;
             error_response(error, timer)
         }
     }
@@ -306,13 +159,13 @@ async fn store(
     let _permits = service.acquire_paid(client).await.ok_or(HttpError::Busy)?;
     let max_bytes = PLAN_LENGTH_BYTES as u32 + MAX_PLAN_BYTES + kind.max_bytes();
     let mut bytes = read(service, client, body, max_bytes).await?;
-    let head = split_head(&mut bytes)?;
-    let record = head.plan.record();
+    let payment = split_payment(&mut bytes)?;
+    let record = payment.record();
     let is_of_kind = matches!(record, RecordName::Chunk(_)) == (kind == Kind::Chunk);
     if record.address() != address || !is_of_kind {
         return Err(HttpError::BadPlan);
     }
-    if bytes.len() as u64 != u64::from(head.plan.size) {
+    if bytes.len() as u64 != u64::from(payment.size()) {
         return Err(HttpError::Mismatch);
     }
     let is_of_address = match kind {
@@ -324,11 +177,7 @@ async fn store(
         (false, Kind::Chunk) => return Err(HttpError::Mismatch),
         (false, Kind::Pointer) => return Err(HttpError::BadPointer),
     }
-    let upload = PaidUpload {
-        plan: head.plan,
-        transaction: head.transaction.0.0,
-        bytes,
-    };
+    let upload = PaidUpload { payment, bytes };
     let stored = service.store_paid(client, upload).await;
     stored.map_err(|error| match error {
         StoreError::BadPlan => HttpError::BadPlan,
@@ -341,12 +190,13 @@ async fn store(
     })
 }
 
-/// Takes the plan from the front of the body: its length in 4 bytes (little-endian), and its JSON.
-fn split_head(body: &mut Bytes) -> Result<UploadHead, HttpError> {
+/// Takes the payment from the front of the body: its length in 4 bytes (little-endian), and its JSON.
+fn split_payment(body: &mut Bytes) -> Result<RecordPayment, HttpError> {
     let length = body.try_get_u32_le().map_err(|_| HttpError::BadPlan)?;
     if length > MAX_PLAN_BYTES || length as usize > body.len() {
         return Err(HttpError::BadPlan);
     }
     let json = body.split_to(length as usize);
-    serde_json::from_slice(&json).map_err(|_| HttpError::BadPlan)
+    let head: UploadHead = serde_json::from_slice(&json).map_err(|_| HttpError::BadPlan)?;
+    head.payment().ok_or(HttpError::BadPlan)
 }

@@ -2,9 +2,12 @@
 
 use super::error::HttpError;
 use super::metering::meter;
+use super::network_question::answer;
+use super::quotes::QuotesRequest;
 use super::request_timer::RequestTimer;
 use super::web::{self, Web};
 use super::{chunk, cors, paid_uploads, pointer};
+use crate::paid_uploads::RequestedPools;
 use crate::service::Service;
 use crate::shutdown::Shutdown;
 use axum::Router;
@@ -91,7 +94,8 @@ fn chunk_routes(service: &Arc<Service>) -> Router {
 fn paid_upload_routes(service: &Arc<Service>) -> Router {
     Router::new()
         .route("/network/info", get(paid_uploads::info))
-        .route("/network/quotes", post(paid_uploads::quotes))
+        .route("/network/quotes", post(answer::<QuotesRequest>))
+        .route("/network/merkle", post(answer::<RequestedPools>))
         .route("/network/chunk/{*address}", put(paid_uploads::put_chunk))
         .route(
             "/network/pointer/{*address}",

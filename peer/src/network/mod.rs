@@ -14,6 +14,8 @@ mod node;
 #[cfg(any(feature = "autonomi", test))]
 mod pointer_read;
 #[cfg(feature = "autonomi")]
+mod pools;
+#[cfg(feature = "autonomi")]
 mod quotes;
 #[cfg(any(feature = "autonomi", test))]
 mod record_read;

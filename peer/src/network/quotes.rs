@@ -29,18 +29,7 @@ pub fn read_quote(
     if wire.content.0 != *content.as_bytes() {
         return None;
     }
-    let commitment = match (wire.commitment_pin, commitment) {
-        (None, _) => None,
-        (Some(_), Some(blob)) if blob.len() <= MAX_COMMITMENT_SIDECAR_BYTES => {
-            let commitment: StorageCommitment = rmp_serde::from_slice(blob).ok()?;
-            Some(Commitment {
-                root: Text(commitment.root.into()),
-                key_count: commitment.key_count,
-                signature: Text(Base64(commitment.signature)),
-            })
-        }
-        (Some(_), _) => return None,
-    };
+    let commitment = read_commitment(wire.commitment_pin, commitment)?;
     let quote = Quote {
         peer: Text(node),
         timestamp: wire
@@ -59,23 +48,54 @@ pub fn read_quote(
     is_valid(&quote, content).then_some(quote)
 }
 
+/// The commitment that came with a quote. The outer `None` if it is missing.
+pub(super) fn read_commitment(
+    pin: Option<[u8; 32]>,
+    commitment: Option<&[u8]>,
+) -> Option<Option<Commitment>> {
+    match (pin, commitment) {
+        (None, _) => Some(None),
+        (Some(_), Some(blob)) if blob.len() <= MAX_COMMITMENT_SIDECAR_BYTES => {
+            let commitment: StorageCommitment = rmp_serde::from_slice(blob).ok()?;
+            Some(Some(Commitment {
+                root: Text(commitment.root.into()),
+                key_count: commitment.key_count,
+                signature: Text(Base64(commitment.signature)),
+            }))
+        }
+        (Some(_), _) => None,
+    }
+}
+
 /// Checks a quote as nodes and clients do: its node, signature and price, and the commitment.
 pub fn is_valid(quote: &Quote, content: Address) -> bool {
+    has_valid_price(quote)
+        && has_commitment(quote)
+        && verify_quote_signature(&to_wire(quote, content))
+}
+
+/// Whether the price follows from the number of records, and the key is the one of the node.
+pub(super) fn has_valid_price(quote: &Quote) -> bool {
+    let count = quote.committed_key_count;
     let has_binding = match quote.commitment_pin {
-        None => quote.committed_key_count == 0 && quote.commitment.is_none(),
-        Some(pin) => {
-            (1..=MAX_COMMITMENT_KEY_COUNT).contains(&quote.committed_key_count)
-                && sidecar(quote).is_some_and(|commitment| {
-                    commitment.key_count == quote.committed_key_count
-                        && commitment_hash(&commitment) == Some(*pin.0.as_bytes())
-                        && verify_commitment_signature(&commitment)
-                })
-        }
+        None => count == 0,
+        Some(_) => (1..=MAX_COMMITMENT_KEY_COUNT).contains(&count),
     };
     has_binding
         && Address::of(&quote.public_key.0.0) == quote.peer.0
-        && Amount::from(quote.price.0) == calculate_price(quote.committed_key_count as usize)
-        && verify_quote_signature(&to_wire(quote, content))
+        && Amount::from(quote.price.0) == calculate_price(count as usize)
+}
+
+/// Whether the node has signed a commitment to the number of records that its price is derived from.
+pub(super) fn has_commitment(quote: &Quote) -> bool {
+    match quote.commitment_pin {
+        None => quote.commitment.is_none(),
+        Some(pin) => sidecar(quote).is_some_and(|commitment| {
+            commitment.key_count == quote.committed_key_count
+                && commitment_hash(&commitment) == Some(*pin.0.as_bytes())
+                && verify_commitment_signature(&commitment)
+        }),
+    }
 }
 
 /// The quote that is paid. All nodes find the same one. `quotes` must be in the order of a plan.

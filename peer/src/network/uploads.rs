@@ -2,12 +2,14 @@
 
 use super::gather::{Gathered, Reply, Wanted, gather};
 use super::node::NetworkNode;
+use super::pools;
 use super::quotes;
 use super::record_read::NoAnswer;
 use crate::address::Address;
+use crate::clock::unix_seconds;
 use crate::limits::POINTER_BYTES;
 use crate::paid_uploads::{
-    Offer, PaidUpload, Plan, Quote, QuotedPlan, RecordName, StoreError, Text,
+    Offer, PaidUpload, Plan, Quote, QuotedPlan, RecordName, RecordPayment, StoreError, Text,
 };
 use ant_protocol::{
     CLOSE_GROUP_MAJORITY, CLOSE_GROUP_SIZE, ChunkMessageBody, ChunkPutRequest, ChunkPutResponse,
@@ -28,10 +30,10 @@ const STORING_NODES: usize = 20;
 const POINTER_QUORUM: usize = 5;
 
 /// When slow nodes are replaced by others.
-const HEDGE: Duration = Duration::from_secs(5);
+pub(super) const HEDGE: Duration = Duration::from_secs(5);
 
 /// How long the other nodes of a close group get once enough of them have the record.
-const GRACE: Duration = Duration::from_secs(2);
+pub(super) const GRACE: Duration = Duration::from_secs(2);
 
 /// Why a node does not store a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,26 +120,18 @@ impl NetworkNode {
 
     /// Brings a record to the nodes that are closest to it.
     pub async fn store(&self, upload: PaidUpload) -> Result<(), StoreError> {
-        let PaidUpload {
-            plan,
-            transaction,
-            bytes,
-        } = upload;
-        let record = plan.record();
+        let PaidUpload { payment, bytes } = upload;
+        let record = payment.record();
         let checking = {
             let bytes = bytes.clone();
-            move || check(&plan, &bytes).map(|()| plan)
+            move || Ok((prove(&payment, &bytes)?, payment))
         };
         let checked = tokio::task::spawn_blocking(checking).await;
-        let plan = checked.unwrap_or(Err(StoreError::BadPlan))?;
-        let proof = quotes::proof(&plan, transaction).ok_or(StoreError::BadPlan)?;
+        let (proof, payment) = checked.unwrap_or(Err(StoreError::BadPlan))?;
         let Ok(nodes) = self.closest_nodes(record.address(), STORING_NODES).await else {
             return Err(StoreError::Shortfall);
         };
-        let payee = quotes::paid_quote(&plan.quotes).expect("the plan was checked");
-        let has_payee = nodes
-            .iter()
-            .any(|node| node.peer_id.as_bytes() == payee.peer.0.as_bytes());
+        let has_payee = has_payee(&payment, &nodes);
         let enough = match record {
             RecordName::Chunk(_) => CLOSE_GROUP_MAJORITY,
             RecordName::Pointer { .. } => POINTER_QUORUM,
@@ -162,9 +156,12 @@ impl NetworkNode {
             self.ask_to_store(node, request.clone())
         });
         let Gathered { answers, refusals } = gathered.await;
-        match answers.len() >= enough {
-            true => Ok(()),
-            false => Err(failure(&refusals, has_payee)),
+        if answers.len() >= enough {
+            return Ok(());
+        }
+        match (failure(&refusals, has_payee), payment) {
+            (StoreError::Unpaid, RecordPayment::Batch(proof)) => Err(self.refused(&proof).await),
+            (failure, _) => Err(failure),
         }
     }
 
@@ -199,6 +196,19 @@ impl NetworkNode {
     }
 }
 
+/// Whether the node of a paid quote is among the nodes. A pool has no single one.
+fn has_payee(payment: &RecordPayment, nodes: &[DHTNode]) -> bool {
+    match payment {
+        RecordPayment::Single { plan, .. } => {
+            let payee = quotes::paid_quote(&plan.quotes).expect("the plan was checked");
+            nodes
+                .iter()
+                .any(|node| node.peer_id.as_bytes() == payee.peer.0.as_bytes())
+        }
+        RecordPayment::Batch(_) => true,
+    }
+}
+
 /// Why too few nodes stored a record. `has_payee`: the node of the paid quote is among those that were asked.
 fn failure(refusals: &[Refusal], has_payee: bool) -> StoreError {
     let count = |wanted| {
@@ -220,6 +230,17 @@ fn failure(refusals: &[Refusal], has_payee: bool) -> StoreError {
 fn refusal_of(error: ProtocolError) -> (Option<Refusal>, String) {
     let refusal = matches!(error, ProtocolError::PaymentFailed(_)).then_some(Refusal::Unpaid);
     (refusal, error.to_string())
+}
+
+/// Checks a payment as nodes do, apart from the chain. Returns the proof that nodes read.
+fn prove(payment: &RecordPayment, bytes: &Bytes) -> Result<Vec<u8>, StoreError> {
+    match payment {
+        RecordPayment::Single { plan, transaction } => {
+            check(plan, bytes)?;
+            quotes::proof(plan, *transaction).ok_or(StoreError::BadPlan)
+        }
+        RecordPayment::Batch(proof) => pools::prove(proof, unix_seconds()),
+    }
 }
 
 /// Whether the quotes are valid, and the record is the one that they are for.

@@ -5,10 +5,15 @@
 //! client holds the plan with the quotes, so every peer of the network can finish an upload. Clients check all that
 //! they sign, and nodes check the payment on the chain themselves. `docs/reference/paid-uploads.md` has the routes.
 
+mod batch;
 mod chain;
 mod plan;
 mod text;
 
+pub use batch::{
+    BATCH_LIFETIME_SECONDS, BatchProof, LeafBranch, MAX_TREE_DEPTH, POOL_NODES, PaidPool,
+    RequestedPools,
+};
 pub use chain::PaymentChain;
 pub use plan::{Commitment, Plan, Quote, RequestedRecord};
 pub use text::{Base64, EvmHex, Text};
@@ -72,14 +77,44 @@ pub struct QuotedPlan {
     pub amount: u128,
 }
 
-/// A record with the plan that was paid for.
+/// A record that was paid for.
 pub struct PaidUpload {
-    /// The quotes. The route has checked that it names the record.
-    pub plan: Plan,
-    /// The transaction of the payment. Nodes do not need it: they ask the chain for the payment of the quote.
-    pub transaction: [u8; 32],
+    /// The payment. The route has checked that it names the record.
+    pub payment: RecordPayment,
     /// The chunk, or the pointer record.
     pub bytes: Bytes,
+}
+
+/// The payment for one record, or for many chunks.
+#[derive(Debug, PartialEq, Eq)]
+pub enum RecordPayment {
+    /// A quote for this record.
+    Single {
+        /// The quotes.
+        plan: Plan,
+        /// The transaction of the payment. Nodes do not need it: they ask the chain for the payment of the quote.
+        transaction: [u8; 32],
+    },
+    /// A tree with this chunk.
+    Batch(Box<BatchProof>),
+}
+
+impl RecordPayment {
+    /// The record that was paid for.
+    pub fn record(&self) -> RecordName {
+        match self {
+            Self::Single { plan, .. } => plan.record(),
+            Self::Batch(proof) => RecordName::Chunk(proof.address.0),
+        }
+    }
+
+    /// The size of the record in bytes.
+    pub fn size(&self) -> u32 {
+        match self {
+            Self::Single { plan, .. } => plan.size,
+            Self::Batch(proof) => proof.size,
+        }
+    }
 }
 
 /// Why a record was not stored.
@@ -91,7 +126,8 @@ pub enum StoreError {
     Mismatch,
     /// The nodes see no payment.
     Unpaid,
-    /// The node of the paid quote is not close to the address any more, so that other nodes refuse the payment.
+    /// The node of the paid quote is not close to the address any more, so that other nodes refuse the payment. Or too
+    /// few nodes of a paid pool are close to its address, or the payment for many chunks is older than seven days.
     QuoteExpired,
     /// The nodes have a newer state of the pointer.
     Outdated,
@@ -109,6 +145,14 @@ pub struct Disconnected;
 pub trait NetworkWriter: Send + Sync + 'static {
     /// Asks the nodes that are closest to the record for their prices. `size` is the number of its bytes.
     fn quote(&self, record: RecordName, size: u32) -> BoxFuture<'_, Result<Offer, Disconnected>>;
+
+    /// Asks the nodes that are closest to the address of a pool for their prices: 16 nodes in their order, or none if
+    /// too few nodes gave a valid price. The nodes sign `timestamp`.
+    fn pool(
+        &self,
+        address: Address,
+        timestamp: u64,
+    ) -> BoxFuture<'_, Result<Option<Vec<Quote>>, Disconnected>>;
 
     /// Stores a record at the nodes that are closest to it. Storing it twice is no error.
     fn store(&self, upload: PaidUpload) -> BoxFuture<'_, Result<(), StoreError>>;

@@ -1,11 +1,12 @@
 //! Quotes and uploads of paid records, within the limits of the clients.
 
 use super::Service;
+use crate::address::Address;
 use crate::client::{Client, LookupPermit};
 use crate::limits::{Limits, MAX_PAID_RECORDS, PAID_STORE_TIMEOUT, QUOTE_TIMEOUT};
 use crate::memory::ChunkPermit;
 use crate::paid_uploads::{
-    Disconnected, NetworkWriter, Offer, PaidUpload, PaymentChain, RecordName, StoreError,
+    Disconnected, NetworkWriter, Offer, PaidUpload, PaymentChain, Quote, RecordName, StoreError,
 };
 use std::sync::Arc;
 use tokio::sync::Semaphore;
@@ -19,7 +20,7 @@ pub struct PaidUploads {
     records: Arc<Semaphore>,
 }
 
-/// The permit for a request for quotes, or for a paid upload: one of its client's network, and one of all.
+/// The permit for a request for quotes or pools, or for a paid upload: one of its client's network, and one of all.
 pub type PaidPermit = LookupPermit;
 
 impl PaidUploads {
@@ -77,6 +78,24 @@ impl Service {
         };
         let quoted = timeout(QUOTE_TIMEOUT, quoting).await;
         quoted.unwrap_or(Ok(Offer::Shortfall))
+    }
+
+    /// Asks the network for the nodes of a pool. Waits while the client's network has many such requests.
+    pub async fn pool(
+        &self,
+        client: &Client,
+        address: Address,
+        timestamp: u64,
+    ) -> Result<Option<Vec<Quote>>, Disconnected> {
+        let paid = self.paid();
+        let asking = async {
+            let account = self.account(client);
+            let _permit = account
+                .acquire(|network| &network.paid_records, &paid.records)
+                .await;
+            paid.writer.pool(address, timestamp).await
+        };
+        timeout(QUOTE_TIMEOUT, asking).await.unwrap_or(Ok(None))
     }
 
     /// Brings a paid record to the network. Its bytes count for the client's rate.

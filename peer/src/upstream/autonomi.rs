@@ -5,7 +5,9 @@ use crate::address::Address;
 use crate::network::{
     NetworkConnection, NetworkNode, NetworkSetting, NetworkStatus, RetryTimes, Verdict,
 };
-use crate::paid_uploads::{Disconnected, NetworkWriter, Offer, PaidUpload, RecordName, StoreError};
+use crate::paid_uploads::{
+    Disconnected, NetworkWriter, Offer, PaidUpload, Quote, RecordName, StoreError,
+};
 use crate::source::{SourceError, SourceFuture};
 use crate::via::Via;
 use bytes::Bytes;
@@ -98,6 +100,18 @@ impl NetworkWriter for AutonomiUpstream {
             let client = self.connection.client().await;
             let client = client.map_err(|_| Disconnected)?;
             Ok(client.quote(record, size).await)
+        })
+    }
+
+    fn pool(
+        &self,
+        address: Address,
+        timestamp: u64,
+    ) -> BoxFuture<'_, Result<Option<Vec<Quote>>, Disconnected>> {
+        Box::pin(async move {
+            let client = self.connection.client().await;
+            let client = client.map_err(|_| Disconnected)?;
+            Ok(client.pool(address, timestamp).await)
         })
     }
 

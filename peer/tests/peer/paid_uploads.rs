@@ -5,8 +5,8 @@ use crate::process::command;
 use crate::test_peer::{TestPeer, chunk};
 use antway_peer::address::Address;
 use antway_peer::paid_uploads::{
-    Base64, Disconnected, EvmHex, NetworkWriter, Offer, PaidUpload, Plan, Quote, QuotedPlan,
-    RecordName, StoreError, Text,
+    Base64, BatchProof, Disconnected, EvmHex, LeafBranch, NetworkWriter, Offer, PaidPool,
+    PaidUpload, Plan, Quote, QuotedPlan, RecordName, RecordPayment, StoreError, Text,
 };
 use antway_peer::source::{Chunk, ChunkBody, ChunkSource, PutOutcome, SourceFuture, SourceStats};
 use antway_peer::store::FolderStore;
@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use std::fs;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tempfile::TempDir;
 use tokio::time::sleep;
 
@@ -52,6 +52,25 @@ impl NetworkWriter for StubNetwork {
                     rewards_address: [4; 20],
                     amount: 11_718_750_000_000_000,
                 }))),
+            }
+        }
+        .boxed()
+    }
+
+    fn pool(
+        &self,
+        address: Address,
+        timestamp: u64,
+    ) -> BoxFuture<'_, Result<Option<Vec<Quote>>, Disconnected>> {
+        count(&self.asked);
+        async move {
+            if self.is_silent {
+                std::future::pending::<()>().await;
+            }
+            match (self.is_disconnected, address.as_bytes()[0]) {
+                (true, _) => Err(Disconnected),
+                (false, 2) => Ok(None),
+                (false, _) => Ok(Some((1..=16).map(|node| quote(node, timestamp)).collect())),
             }
         }
         .boxed()
@@ -115,10 +134,10 @@ async fn start(network: StubNetwork, flags: &[&str]) -> (TestPeer, Arc<StubNetwo
     (peer.await, network)
 }
 
-fn plan(record: RecordName, size: u32) -> Plan {
-    let quote = |node: u8| Quote {
+fn quote(node: u8, timestamp: u64) -> Quote {
+    Quote {
         peer: Text([node; 32].into()),
-        timestamp: 1_795_000_000,
+        timestamp,
         price: Text(3_906_250_000_000_000),
         rewards_address: Text(EvmHex([4; 20])),
         public_key: Text(Base64(vec![node; 1952])),
@@ -126,7 +145,10 @@ fn plan(record: RecordName, size: u32) -> Plan {
         committed_key_count: 0,
         commitment_pin: None,
         commitment: None,
-    };
+    }
+}
+
+fn plan(record: RecordName, size: u32) -> Plan {
     Plan {
         address: Text(record.address()),
         state_id: match record {
@@ -134,7 +156,7 @@ fn plan(record: RecordName, size: u32) -> Plan {
             RecordName::Pointer { state, .. } => Some(Text(state)),
         },
         size,
-        quotes: (1..=7).map(quote).collect(),
+        quotes: (1..=7).map(|node| quote(node, 1_795_000_000)).collect(),
     }
 }
 
@@ -151,7 +173,11 @@ async fn quotes(peer: &TestPeer, body: &str) -> Response {
 
 fn upload_body(plan: &Plan, bytes: &[u8]) -> Vec<u8> {
     let transaction = format!("0x{}", "5a".repeat(32));
-    let head = json!({ "plan": plan, "transaction": transaction }).to_string();
+    body_of(&json!({ "plan": plan, "transaction": transaction }), bytes)
+}
+
+fn body_of(head: &Value, bytes: &[u8]) -> Vec<u8> {
+    let head = head.to_string();
     let length = (head.len() as u32).to_le_bytes();
     [&length[..], head.as_bytes(), bytes].concat()
 }
@@ -229,7 +255,8 @@ async fn info_names_the_chain_and_the_limits() {
             "maxQuotes": 64,
             "maxPlanBytes": 262_144,
             "maxChunkBytes": 4_194_304,
-            "merkle": false,
+            "merkle": true,
+            "maxPools": 16,
         })
     );
 }
@@ -418,8 +445,11 @@ async fn a_paid_chunk_reaches_the_network_whole() {
     let [upload] = &uploads[..] else {
         panic!("one upload");
     };
-    assert_eq!(upload.plan, plan_of(&chunk));
-    assert_eq!(upload.transaction, [0x5a; 32]);
+    let paid = RecordPayment::Single {
+        plan: plan_of(&chunk),
+        transaction: [0x5a; 32],
+    };
+    assert_eq!(upload.payment, paid);
     assert!(upload.bytes == chunk.bytes());
     // The network has it, and this peer does not.
     assert_eq!(peer.store_chunks().await, 0);
@@ -448,6 +478,199 @@ async fn a_paid_pointer_reaches_the_network_if_its_owner_signed_it() {
     let response = put(&peer, &path, &upload_body(&plan, &record)).await;
     assert_eq!(refusal(&response), (422, "BAD_POINTER".to_owned()));
     assert_eq!(network.uploads.lock().unwrap().len(), 1);
+}
+
+/// The longest proof: of a chunk among 256.
+fn proof_of(chunk: &Chunk) -> BatchProof {
+    let hash = Text(Address::from([3; 32]));
+    let timestamp = now();
+    BatchProof {
+        address: Text(chunk.address()),
+        size: chunk.bytes().len() as u32,
+        timestamp,
+        root: hash,
+        leaf: LeafBranch {
+            index: 255,
+            salt: hash,
+            siblings: vec![hash; 8],
+        },
+        pool: PaidPool {
+            index: 15,
+            midpoint: hash,
+            siblings: vec![hash; 4],
+            nodes: (1..=16).map(|node| quote(node, timestamp)).collect(),
+        },
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_chunk_of_a_paid_tree_reaches_the_network_whole() {
+    let (peer, network) = start(StubNetwork::default(), &[CHAIN]).await;
+    let chunk = chunk(1, 4_194_304);
+    let proof = proof_of(&chunk);
+    let body = body_of(&json!({ "merkle": proof }), chunk.bytes());
+    assert_eq!(put(&peer, &path_of(&chunk), &body).await.status, 201);
+    let uploads = std::mem::take(&mut *network.uploads.lock().unwrap());
+    let [upload] = &uploads[..] else {
+        panic!("one upload");
+    };
+    assert_eq!(upload.payment, RecordPayment::Batch(Box::new(proof)));
+    assert!(upload.bytes == chunk.bytes());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn refuses_chunks_of_a_tree_that_do_not_match() {
+    let (peer, network) = start(StubNetwork::default(), &[CHAIN]).await;
+    let (right, other) = (chunk(1, 1000), chunk(2, 1000));
+    let (path, proof) = (path_of(&right), proof_of(&right));
+    let transaction = format!("0x{}", "5a".repeat(32));
+    let plan = plan_of(&right);
+    for (path, head, bytes, status, code) in [
+        (&path, json!({}), &right, 400, "BAD_PLAN"),
+        (&path, json!({ "merkle": null }), &right, 400, "BAD_PLAN"),
+        (&path, json!({ "plan": plan }), &right, 400, "BAD_PLAN"),
+        (
+            &path,
+            json!({ "merkle": proof, "transaction": transaction }),
+            &right,
+            400,
+            "BAD_PLAN",
+        ),
+        (
+            &path,
+            json!({ "merkle": proof, "plan": plan, "transaction": transaction }),
+            &right,
+            400,
+            "BAD_PLAN",
+        ),
+        (
+            &path_of(&other),
+            json!({ "merkle": proof }),
+            &other,
+            400,
+            "BAD_PLAN",
+        ),
+        (
+            &format!("/network/pointer/{}", right.address()),
+            json!({ "merkle": proof }),
+            &right,
+            400,
+            "BAD_PLAN",
+        ),
+        (&path, json!({ "merkle": proof }), &other, 422, "MISMATCH"),
+        (
+            &path,
+            json!({ "merkle": proof }),
+            &chunk(1, 999),
+            422,
+            "MISMATCH",
+        ),
+    ] {
+        let response = put(&peer, path, &body_of(&head, bytes.bytes())).await;
+        assert_eq!(refusal(&response), (status, code.to_owned()), "{path}");
+    }
+    assert_eq!(network.uploads.lock().unwrap().len(), 0);
+}
+
+fn now() -> u64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap()
+        .as_secs()
+}
+
+async fn pools(peer: &TestPeer, body: &str) -> Response {
+    let length = body.len().to_string();
+    let headers = [("Content-Length", &*length)];
+    let base = peer.peer.http();
+    request(base, "POST", "/network/merkle", &headers, body.as_bytes()).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pools_come_in_the_order_of_the_request() {
+    let (peer, _) = start(StubNetwork::default(), &[CHAIN]).await;
+    let timestamp = now();
+    let asked = json!({ "timestamp": timestamp, "pools": [address(9), address(2), address(8)] });
+    let response = pools(&peer, &asked.to_string()).await;
+    assert_eq!(response.status, 200);
+    assert_eq!(response.header("cache-control"), Some("no-store"));
+    let answer: Value = serde_json::from_slice(&response.body).unwrap();
+    let nodes: Vec<_> = (1..=16).map(|node| quote(node, timestamp)).collect();
+    assert_eq!(
+        answer,
+        json!({ "pools": [
+            { "address": address(9), "status": "quoted", "nodes": nodes },
+            { "address": address(2), "status": "unavailable", "code": "SHORTFALL" },
+            { "address": address(8), "status": "quoted", "nodes": nodes },
+        ] })
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn refuses_other_requests_for_pools() {
+    let (peer, network) = start(StubNetwork::default(), &[CHAIN]).await;
+    let time = now();
+    let many: Vec<_> = (10..27).map(address).collect();
+    for body in [
+        "".to_owned(),
+        "{}".to_owned(),
+        json!({ "timestamp": time, "pools": [] }).to_string(),
+        json!({ "timestamp": time, "pools": many }).to_string(),
+        json!({ "timestamp": time, "pools": [address(5), address(5)] }).to_string(),
+        json!({ "timestamp": time, "pools": ["5"] }).to_string(),
+        json!({ "timestamp": -1, "pools": [address(5)] }).to_string(),
+        json!({ "timestamp": time, "pools": [address(5)], "nodes": ["/ip4/127.0.0.1"] })
+            .to_string(),
+    ] {
+        let refused = refusal(&pools(&peer, &body).await);
+        assert_eq!(refused, (400, "BAD_POOLS".to_owned()), "{body}");
+    }
+    for time in [0, time - 660, time + 660, u64::MAX] {
+        let body = json!({ "timestamp": time, "pools": [address(5)] }).to_string();
+        let refused = refusal(&pools(&peer, &body).await);
+        assert_eq!(refused, (400, "BAD_TIME".to_owned()), "{body}");
+    }
+    let long = " ".repeat(4 * 1024 + 1);
+    assert_eq!(
+        refusal(&pools(&peer, &long).await),
+        (413, "TOO_LARGE".to_owned())
+    );
+    let response = peer.get("/network/merkle").await;
+    assert_eq!(refusal(&response), (405, "METHOD".to_owned()));
+    assert_eq!(network.asked.load(Ordering::Relaxed), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_pool_counts_as_two_requests_and_its_bytes_count() {
+    let addresses: Vec<_> = (10..26).map(address).collect();
+    let body = json!({ "timestamp": now(), "pools": addresses }).to_string();
+    // A client may save up the requests and the bytes of five seconds.
+    let flags = [CHAIN, "--limit-loopback", "--max-requests-per-second=6"];
+    let (peer, network) = start(StubNetwork::default(), &flags).await;
+    assert_eq!(
+        refusal(&pools(&peer, &body).await),
+        (429, "RATE".to_owned())
+    );
+    assert_eq!(network.asked.load(Ordering::Relaxed), 0);
+    let flags = [CHAIN, "--limit-loopback", "--max-bytes-per-second=300kB"];
+    let (peer, _) = start(StubNetwork::default(), &flags).await;
+    assert!(pools(&peer, &body).await.body.len() > 1_500_000);
+    assert_eq!(
+        refusal(&pools(&peer, &body).await),
+        (429, "RATE".to_owned())
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_peer_without_the_network_has_no_pools() {
+    let network = StubNetwork {
+        is_disconnected: true,
+        ..StubNetwork::default()
+    };
+    let (peer, _) = start(network, &[CHAIN]).await;
+    let body = json!({ "timestamp": now(), "pools": [address(5)] }).to_string();
+    let response = pools(&peer, &body).await;
+    assert_eq!(refusal(&response), (503, "DISCONNECTED".to_owned()));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -549,6 +772,14 @@ async fn pages_that_may_not_read_cause_no_work() {
     };
     // Browsers send such a request without a preflight.
     let refused = quotes_for("https://b.example").await;
+    assert_eq!(refusal(&refused), (403, "FORBIDDEN".to_owned()));
+    let asked = json!({ "timestamp": now(), "pools": [address(5)] }).to_string();
+    let length = asked.len().to_string();
+    let headers = [
+        ("Content-Length", &*length),
+        ("Origin", "https://b.example"),
+    ];
+    let refused = request(base, "POST", "/network/merkle", &headers, asked.as_bytes()).await;
     assert_eq!(refusal(&refused), (403, "FORBIDDEN".to_owned()));
     let chunk = chunk(1, 1000);
     let upload = upload_body(&plan_of(&chunk), chunk.bytes());

@@ -27,6 +27,7 @@ export default function PriceSection({ state }: { state: Priced }) {
     (isPaying) => publishSession.setPaying(isPaying),
   );
   const { connected, wait, problem } = payment;
+  const batched = bill.due.batches.reduce((sum, { chunks }) => sum + chunks.length, 0);
   const t = paymentTexts();
   // The focused button went away with the step before.
   useEffect(() => {
@@ -36,8 +37,9 @@ export default function PriceSection({ state }: { state: Priced }) {
   return (
     <Section id="price" title={t.priceTitle}>
       {!isNetworkChain(chain) && <OtherChain chain={chain} />}
-      <p class="price-total">{t.total(formatAnt(bill.amount))}</p>
+      <p class="price-total">{(batched > 0 ? t.mostTotal : t.total)(formatAnt(bill.amount))}</p>
       <p class="note">{t.records(formatChunks(bill.records), bill.stored, bill.paid)}</p>
+      {batched > 0 && <p class="note">{t.batched(formatChunks(batched), bill.due.batches.length)}</p>}
       <p class="note">{t.once}</p>
       <FileShares picked={picked} amount={bill.amount} />
       {connected ? (

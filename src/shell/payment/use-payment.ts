@@ -4,9 +4,10 @@ import type { Account } from '../../payment/account.ts';
 import type { Bill } from '../../payment/bill.ts';
 import type { PaymentChain } from '../../payment/chain.ts';
 import { paymentProblemOf } from '../../payment/errors.ts';
-import { nameOf, type PaymentJournal, type PendingTransaction } from '../../payment/journal.ts';
-import { type Payment, pay, settlePending, sumOf, unpaid } from '../../payment/pay.ts';
-import type { Offer } from '../../payment/quotes.ts';
+import type { PaymentJournal, PendingTransaction } from '../../payment/journal.ts';
+import { type Payment, pay } from '../../payment/pay.ts';
+import { gasOf, namesOf, type Payable, sumOf, unpaid } from '../../payment/payable.ts';
+import { settlePending } from '../../payment/settle.ts';
 import { type Provider, Vault } from '../../payment/vault.ts';
 import { WalletAccount } from '../../payment/wallet-account.ts';
 import { raceAbort } from '../../util/watchdog.ts';
@@ -20,7 +21,7 @@ import type { Wallet } from './wallets.ts';
 export interface Connected {
   account: Account;
   vault: Vault;
-  /** The sum of what is not paid for yet, in atto. */
+  /** The most that the missing payments cost, in atto. */
   amount: bigint;
   /** In atto. */
   balance: bigint;
@@ -107,7 +108,7 @@ export function usePayment(
         if (rest.length === 0) return onPaid({ amount: 0n, fees: 0n });
         const [balance, fees] = await Promise.all([
           vault.balance(account.address),
-          vault.estimateFees(rest.length),
+          vault.feesOf(gasOf(rest)),
         ]);
         setConnected({ account, vault, amount: sumOf(rest), balance, fees, waiting });
       }),
@@ -158,20 +159,22 @@ function stoppable(provider: Provider, signal: () => AbortSignal): Provider {
 }
 
 /**
- * The offers of the bill that are not paid for, and a payment for one of its records that a wallet may still send. One of
+ * The missing payments of the bill, and a payment for one of its records that a wallet may still send. One of
  * another account has to be forgotten first.
  */
 async function standing(
   { due }: Bill,
   account: string,
   journal: PaymentJournal,
-): Promise<{ rest: readonly Offer[]; waiting: PendingTransaction | undefined }> {
-  const names = new Set(due.map(nameOf));
+): Promise<{ rest: readonly Payable[]; waiting: PendingTransaction | undefined }> {
+  const rest = await unpaid(due, journal);
+  const all = [...due.batches.map((batch) => ({ batch })), { offers: due.offers }];
+  const names = new Set(all.flatMap(namesOf));
   const pending = (await journal.pending()).filter(({ addresses }) =>
     addresses.some((name) => names.has(name)),
   );
   const waiting = pending.find((other) => other.account !== account) ?? pending[0];
-  return { rest: await unpaid(due, journal), waiting };
+  return { rest, waiting };
 }
 
 /** The problem of a payment says more than its general code. */

@@ -165,7 +165,7 @@ class PublishSession extends Observable<PublishState> {
     if (priced?.answer.type !== 'priced') return;
     const { answer: price, chosen } = priced;
     this.set({ step: 'priced', ...chosen, price, options: { ...options, network }, isPaying: false });
-    if (price.bill.due.length === 0) await this.upload({ amount: 0n, fees: 0n });
+    if (price.bill.dueRecords === 0) await this.upload({ amount: 0n, fees: 0n });
   }
 
   /** Brings to the network what is paid for. @param paid by this run. */

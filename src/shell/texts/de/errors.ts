@@ -9,6 +9,7 @@ export const errors: Texts['errors'] = {
   ACCOUNT: 'Das ist ein anderes Konto',
   CHAIN: 'Eine andere Kette oder andere Verträge',
   CHANGED: 'Die Dateien haben sich geändert',
+  CLOCK: 'Die Uhr dieses Geräts geht falsch. Nichts wurde bezahlt',
   FUNDS: 'Das Konto hat zu wenig',
   NOT_STORED: 'Noch nicht alles ist gespeichert. Die Zahlung ist vermerkt',
   OVER_LIMIT: 'Der Preis liegt über Ihrer Grenze',

@@ -28,6 +28,9 @@ export const payment: typeof english = {
       ...(stored > 0 ? [`${stored} davon sind schon gespeichert`] : []),
       ...(paid > 0 ? [`${paid} sind schon bezahlt`] : []),
     ].join('; '),
+  mostTotal: (amount) => `Höchstens ${amount}, dazu die Gebühren der Kette`,
+  batched: (records, payments) =>
+    `${payments === 1 ? 'Eine Zahlung gilt' : `${payments} Zahlungen gelten`} für ${records}. Das spart Gebühren. Die Kette wählt die Knoten aus, die bezahlt werden, deshalb kann es weniger kosten.`,
   once: 'Sie zahlen einmal, und das Netzwerk speichert es auf Dauer. Niemand kann es später löschen, auch Sie nicht.',
   perFile: (count) => `Anteil jeder Datei (${count})`,
   perFileNote: 'Nach der Größe, denn Dateien teilen sich Datensätze.',

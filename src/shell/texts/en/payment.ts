@@ -26,6 +26,9 @@ export const payment = {
       ...(stored > 0 ? [`${stored} of them are stored already`] : []),
       ...(paid > 0 ? [`${paid} were paid for before`] : []),
     ].join('; '),
+  mostTotal: (amount: string) => `At most ${amount}, and the fees of the chain`,
+  batched: (records: string, payments: number) =>
+    `${payments === 1 ? 'One payment covers' : `${payments} payments cover`} ${records}, which saves fees. The chain chooses the nodes that are paid, so it may cost less.`,
   once: 'You pay once, and the network stores it for good. You cannot delete it later, and nobody else can.',
   perFile: (count: string) => `Share of each file (${count})`,
   perFileNote: 'By size, because files share records.',

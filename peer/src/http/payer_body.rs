@@ -1,0 +1,49 @@
+//! The body of a request by a client that pays, or may pay.
+
+use super::chunk::discard;
+use super::error::HttpError;
+use crate::service::Service;
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::header::{EXPECT, HOST, ORIGIN};
+use axum::http::{HeaderMap, HeaderName};
+
+/// The body of a request. Pages that may not read cannot make the peer read it.
+pub struct PayerBody {
+    body: Body,
+    may_pay: bool,
+    expects_100: bool,
+}
+
+impl PayerBody {
+    /// Takes the body of a request, and checks the page that sent it.
+    pub fn of(service: &Service, request: Request) -> Self {
+        let headers = request.headers();
+        Self {
+            may_pay: is_from_payer(service, headers),
+            expects_100: headers.contains_key(EXPECT),
+            body: request.into_body(),
+        }
+    }
+
+    /// The body, unless the page may cause no work.
+    pub fn check(&mut self) -> Result<&mut Body, HttpError> {
+        match self.may_pay {
+            true => Ok(&mut self.body),
+            false => Err(HttpError::Forbidden),
+        }
+    }
+
+    /// Reads the rest of a refused body, as `chunk::discard`. A client that asked whether to send it sends none.
+    pub async fn discard(self) {
+        if !self.expects_100 {
+            discard(self.body).await;
+        }
+    }
+}
+
+/// Browsers let pages send some requests whose answers they may not read. Such pages must not cause work.
+fn is_from_payer(service: &Service, headers: &HeaderMap) -> bool {
+    let text = |name: HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or(""));
+    service.origin_may_pay(text(ORIGIN), text(HOST).unwrap_or(""))
+}

@@ -1,0 +1,95 @@
+import { type Batch, type BatchRequest, batchOf, comparePools, poolPayments, requestBatch } from './batch.ts';
+import { paymentError, paymentProblemOf } from './errors.ts';
+import { maxLeaves, paddedLeaves } from './merkle-tree.ts';
+import type { NodePrice } from './node-price.ts';
+import type { Due } from './payable.ts';
+import type { Offer } from './quotes.ts';
+import type { Relay } from './relay.ts';
+
+/** The network's own software also takes batches from here on. */
+const minBatch = 64;
+/** The random leaves of a tree are paid for as well, so that at most this share of its leaves may be random. */
+const maxPaddingShare = 1 / 8;
+/** A batch may cost so much more than its chunks one by one, because it saves the fees for all of them. */
+const maxPremium = { numerator: 5n, denominator: 4n };
+
+/**
+ * Replaces the prices of single chunks by those of batches, where batches are as cheap.
+ * @param offers for single records. Those of pointers stay.
+ * @throws AntwayError `QUOTE`, `CLOCK`, `RELAYS_DIFFER`.
+ */
+export async function planBatches(
+  offers: readonly Offer[],
+  relays: readonly Relay[],
+  signal: AbortSignal,
+): Promise<Due> {
+  if (!relays.every((relay) => relay.hasBatches)) return { batches: [], offers };
+  const chunks = offers.filter(({ plan }) => plan.stateId === undefined);
+  const batches: Batch[] = [];
+  const batched = new Set<Offer>();
+  let at = 0;
+  for (const size of batchSizes(chunks.length)) {
+    const some = chunks.slice(at, at + size);
+    at += size;
+    const batch = await askForBatch(some, relays, signal);
+    // The network is too small for batches, or changes too fast.
+    if (!batch) break;
+    if (!isCheap(batch, some)) continue;
+    batches.push(batch);
+    for (const offer of some) batched.add(offer);
+  }
+  return { batches, offers: offers.filter((offer) => !batched.has(offer)) };
+}
+
+/** How many chunks each batch has. The others are paid for one by one. */
+export function batchSizes(chunks: number): number[] {
+  const sizes: number[] = [];
+  for (let rest = chunks; rest >= minBatch; rest -= sizes.at(-1)!) {
+    const leaves = Math.min(paddedLeaves(rest), maxLeaves);
+    const isFull = rest >= leaves * (1 - maxPaddingShare);
+    sizes.push(isFull ? Math.min(rest, leaves) : leaves / 2);
+  }
+  return sizes;
+}
+
+/** @returns undefined if a relay does not find enough nodes, or the relays do not name enough nodes that are the same. */
+async function askForBatch(
+  offers: readonly Offer[],
+  relays: readonly Relay[],
+  signal: AbortSignal,
+): Promise<Batch | undefined> {
+  const request = requestBatch(offers.map(({ plan: { address, size } }) => ({ address, size })));
+  const [pools, others = pools] = await Promise.all(
+    relays.slice(0, 2).map((relay) => poolsOf(relay, request, signal)),
+  );
+  if (!pools || !others) return undefined;
+  const compared = pools.map((nodes, i) => comparePools(nodes, others[i]!));
+  if (compared.includes('different')) {
+    const urls = relays.map(({ url }) => url);
+    const message = `${urls[0]} and ${urls[1]} name different nodes for a batch. One of them may be dishonest. Nothing was paid.`;
+    throw paymentError('RELAYS_DIFFER', message, { relays: urls });
+  }
+  return compared.includes('similar') ? undefined : batchOf(request, pools);
+}
+
+async function poolsOf(
+  relay: Relay,
+  request: BatchRequest,
+  signal: AbortSignal,
+): Promise<NodePrice[][] | undefined> {
+  try {
+    return await relay.pools(request, signal);
+  } catch (error) {
+    if (paymentProblemOf(error) === 'SHORTFALL') return undefined;
+    throw error;
+  }
+}
+
+/** Whether the batch costs about as much as its chunks one by one. The vault chooses each of its pools as often. */
+function isCheap(batch: Batch, offers: readonly Offer[]): boolean {
+  const charges = poolPayments(batch).map(({ charge }) => charge);
+  const single = offers.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
+  const { numerator, denominator } = maxPremium;
+  const all = charges.reduce((sum, charge) => sum + charge, 0n);
+  return all * denominator <= single * numerator * BigInt(charges.length);
+}
