@@ -30,7 +30,11 @@ export const packages: readonly PackageDefinition[] = [
       'Publishes files for the Autonomi network: encrypted in your page or program, stored by peers.',
     keywords: ['publish', 'upload', 'encryption'],
     readme: 'src/publisher/README.md',
-    modules: { '.': 'src/publisher/index.ts', './node': 'src/publisher/node.ts' },
+    modules: {
+      '.': 'src/publisher/index.ts',
+      './node': 'src/publisher/node.ts',
+      './s3': 'src/publisher/s3.ts',
+    },
   },
   {
     name: 'page',

@@ -1,0 +1,1 @@
+export function programOfWheel(name: string, requirements: string): string | undefined;

