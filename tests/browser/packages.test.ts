@@ -1,4 +1,5 @@
 import { cpSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'vite';
 import { Address } from '../../src/address.ts';
@@ -9,6 +10,7 @@ import { freePort } from '../support/loopback-server.ts';
 import { consumers as consumerFolder, PackageProject } from '../support/package-project.ts';
 import { PointerOwner } from '../support/pointers.ts';
 import { noise, publish } from '../support/publish.ts';
+import { S3Server } from '../support/s3-server.ts';
 import { StaticHost } from '../support/static-host.ts';
 import { makeTarchive } from '../support/tarchive.ts';
 
@@ -108,6 +110,8 @@ test('@antway/publish publishes from a page', async ({ page, startPeer }) => {
     paths: ['a.txt', 'folder/b.txt'],
     secret: 'for few',
     present: 4,
+    isParallel: availableParallelism() > 1,
+    isSame: true,
     isAborted: true,
     error: ['UNSUPPORTED', 501],
     leftOut: ['.DS_Store'],
@@ -119,6 +123,34 @@ test('@antway/publish publishes from a page', async ({ page, startPeer }) => {
     { path: 'sub/c.txt', source: bufferAccess(Buffer.from('c')) },
   ]);
   expect(results.site).toBe(await publish(site, { put: async () => undefined }));
+});
+
+test('@antway/publish/s3 stores from a page in a bucket, from which a peer serves', async ({
+  page,
+  startPeer,
+}) => {
+  const server = await S3Server.start();
+  try {
+    await page.goto(host.url);
+    await page.waitForFunction(() => 'consumers' in globalThis);
+    const { url: endpoint, credentials } = server;
+    const store = 's3://chunks/of pages/v1'.replaceAll(' ', '%20');
+    const options = { endpoint, credentials, region: 'eu-test-1' };
+    const results = await page.evaluate(
+      ([store, options]) => consumers.publishS3.publishToStore(store, options),
+      [store, options] as const,
+    );
+    expect(results).toMatchObject({ chunks: 4, present: 4, code: 'REFUSED' });
+    const env = { ...server.env, AWS_ENDPOINT: endpoint, AWS_ALLOW_HTTP: 'true' };
+    const peer = await startPeer({ env, flags: ['--upstream', store] });
+    const text = await page.evaluate(async ([peer, address]) => consumers.fetchPage.readText(peer, address), [
+      peer.url,
+      results.address,
+    ] as const);
+    expect(text).toBe('stored as objects');
+  } finally {
+    await server.stop();
+  }
 });
 
 test('@antway/page and the worker of @antway/sw serve a page by one grammar of addresses', async ({
