@@ -190,6 +190,49 @@ test('@antway/page and the worker of @antway/sw serve a page by one grammar of a
   });
 });
 
+test('@antway/page opens private content, carries sites in files, and changes its peers', async ({
+  page,
+  startPeer,
+}) => {
+  const token = 'open sesame';
+  const [peer, other] = [await startPeer({ token }), await startPeer()];
+  const files = await makeTarchive({ 'a.txt': 'abcdef', 'b.txt': 'b'.repeat(10_000) });
+  const put = async (address: string, bytes: Uint8Array) => {
+    const headers = { Authorization: `Bearer ${token}` };
+    const body = bytes as Uint8Array<ArrayBuffer>;
+    const answer = await fetch(`${peer.url}/chunk/${address}`, { method: 'PUT', headers, body });
+    expect(answer.ok).toBe(true);
+  };
+  const site = await publish(files, { put });
+  const silent = `http://127.0.0.1:${await freePort()}`;
+  await page.goto(host.url);
+  await page.waitForFunction(() => 'consumers' in globalThis);
+  const asked = { peer: peer.url, other: other.url, token, silent, site };
+  expect(await page.evaluate((asked) => consumers.pageData.useData(asked), asked)).toEqual({
+    secret: 'for few',
+    isSame: true,
+    listed: [['secret.txt', 1, true]],
+    removed: [0, 'NOT_FOUND'],
+    again: true,
+    refused: ['CORRUPT', 'BAD_ADDRESS', 'CORRUPT'],
+    seen: [0, 1],
+    unpinned: 'NOT_FOUND',
+    imported: [site, 0],
+    pins: [[site, 'complete']],
+    damaged: 1,
+    codes: ['CORRUPT', 'UNSUPPORTED'],
+    answers: [[true, 'antway']],
+    before: [peer.url],
+    unreachable: 'PEERS_UNREACHABLE',
+    wrong: 'BAD_CONFIG',
+    both: [peer.url, other.url],
+    one: [other.url],
+    last: 'BAD_CONFIG',
+    absent: 'NOT_FOUND',
+    reset: [peer.url],
+  });
+});
+
 test('the route of @antway/sw serves a page from a worker of its own', async ({ page, startPeer }) => {
   const peer = await startPeer();
   const site = await publish(await makeTarchive({ 'a.txt': 'abcdef' }), peer);
