@@ -7,7 +7,7 @@ import { chunkCount } from '../../self-encryption/file.ts';
 import type { CommandContext } from '../context.ts';
 import { formatBytes, plural } from '../format.ts';
 import {
-  askForPrice,
+  priceAsker,
   type PriceOptions,
   priceOptions,
   printPrice,
