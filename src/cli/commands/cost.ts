@@ -7,8 +7,8 @@ import { chunkCount } from '../../self-encryption/file.ts';
 import type { CommandContext } from '../context.ts';
 import { formatBytes, plural } from '../format.ts';
 import {
-  priceAsker,
   type PriceOptions,
+  priceAsker,
   priceOptions,
   printPrice,
   requireRelayFor,

@@ -1,1 +1,0 @@
-export function programOfWheel(name: string, requirements: string): string | undefined;
