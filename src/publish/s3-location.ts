@@ -27,22 +27,20 @@ export interface S3Location {
  */
 export function s3Location(text: string, settings: S3Settings): S3Location {
   const [, bucket, path = ''] = /^s3:\/\/([A-Za-z0-9][A-Za-z0-9._-]{1,62})(\/[^?#]*)?$/.exec(text) ?? [];
-  if (!bucket) throw bad(`“${text.slice(0, 200)}” must be s3://bucket/prefix.`);
+  // Security: not with the text, which may have credentials as other URLs have them.
+  if (!bucket) throw bad('An object store is s3://bucket/prefix, with nothing else in it.');
   const segments = path.replace(/^\/|\/$/g, '').split('/');
   const prefix = path.length > 1 ? segments.map(decoded) : [];
   const { region = 'us-east-1', endpoint, virtualHosted = false, allowHttp = false } = settings;
   if (!/^[A-Za-z0-9-]{1,64}$/.test(region)) throw bad('The region is a name such as us-east-1.');
-  const host = virtualHosted ? `https://${bucket}.s3.${region}.amazonaws.com` : amazon(region);
+  const amazon = `s3.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;
+  const host = `https://${virtualHosted ? `${bucket}.` : ''}${amazon}`;
   const base = endpointOf(endpoint ?? host, allowHttp) + (virtualHosted ? '' : `/${bucket}`);
   return {
     name: ['s3:/', bucket, ...prefix.map(encodeURIComponent)].join('/'),
     region,
     urlOf: (name) => [base, ...prefix.map(encodeURIComponent), name].join('/'),
   };
-}
-
-function amazon(region: string): string {
-  return `https://s3.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;
 }
 
 function decoded(segment: string): string {

@@ -5,7 +5,7 @@ import { AntwayError, type ErrorCode } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { ByteReader } from '../peers/transports/byte-reader.ts';
 import type { UploadTarget } from '../peers/upload-target.ts';
-import { transferMs, Watchdog } from '../util/watchdog.ts';
+import { raceAbort, transferMs, Watchdog } from '../util/watchdog.ts';
 import type { S3Location } from './s3-location.ts';
 
 export interface S3Credentials {
@@ -64,7 +64,7 @@ export class S3Target implements UploadTarget {
     signal: AbortSignal | undefined,
     use: (response: Response, reader: ByteReader) => Promise<T>,
   ): Promise<T> {
-    const client = await this.#client();
+    const client = await this.#client(signal);
     const stallMs = limits.stallMs + transferMs(body?.length ?? 0);
     const watchdog = new Watchdog({ stallMs, totalMs: 2 * stallMs, signal });
     let reader: ByteReader | undefined;
@@ -91,20 +91,24 @@ export class S3Target implements UploadTarget {
     } catch (error) {
       if (watchdog.signal.aborted) throw watchdog.signal.reason;
       if (error instanceof AntwayError) throw error;
-      const why = error instanceof Error ? ` (${reasonOf(error)})` : '';
-      throw unavailable(`The store does not answer, or does not allow requests of this page${why}.`, error);
+      throw unavailable(silence(error), error);
     } finally {
       watchdog.stop();
       void reader?.cancel(); // not awaited: the watchdog has stopped
     }
   }
 
-  /** A client for the present credentials. It stores the keys that it derives from them. */
-  async #client(): Promise<AwsClient> {
+  /** A client for the present credentials. It stores the keys that it derives from them. @throws AntwayError `REFUSED`. */
+  async #client(signal: AbortSignal | undefined): Promise<AwsClient> {
     if (!globalThis.crypto?.subtle) {
       throw new AntwayError('UNSUPPORTED', 'A page can sign requests only if it came over https.');
     }
-    const { accessKeyId, secretAccessKey, sessionToken } = await this.#credentials();
+    const asked = this.#credentials();
+    const { accessKeyId, secretAccessKey, sessionToken } = await (signal ? raceAbort(asked, signal) : asked);
+    // Security: platforms refuse other characters in a header, with an error that has the whole header.
+    if (![accessKeyId, sessionToken ?? ''].every((text) => /^[\x21-\x7e]*$/.test(text))) {
+      throw new AntwayError('REFUSED', 'The credentials have characters that no store accepts.');
+    }
     const of = JSON.stringify([accessKeyId, secretAccessKey, sessionToken]);
     if (this.#signer?.of !== of) {
       const { region } = this.#location;
@@ -120,9 +124,11 @@ async function sha256(bytes: Uint8Array): Promise<string> {
   return bytesToHex(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes as Uint8Array<ArrayBuffer>)));
 }
 
-/** Node tells the reason in the cause. */
-function reasonOf({ message, cause }: Error): string {
-  return cause instanceof Error && cause.message ? cause.message : message;
+/** The message of a request without an answer. Node tells the reason in the cause. Browsers do not tell it. */
+function silence(error: unknown): string {
+  const { message, cause } = Object(error) as Partial<Error>;
+  if (cause instanceof Error && cause.message) return `The store does not answer (${cause.message}).`;
+  return `The store does not answer, or the CORS rules of the bucket do not allow this page (${message}).`;
 }
 
 function mayWorkLater(status: number): boolean {

@@ -12,6 +12,7 @@ import { Codec } from '../self-encryption/codec.ts';
 import { type EncryptWorkers, smallFileBytes, withEncrypter } from '../self-encryption/encrypter.ts';
 import { chunkCount } from '../self-encryption/file.ts';
 import { base64Url } from '../util/base64-url.ts';
+import { raceAbort } from '../util/watchdog.ts';
 import { type Publication, publicationOf } from './content.ts';
 import { encryptWorkers } from './encrypt-workers.ts';
 import { parseOptions, untilAborted } from './options.ts';
@@ -65,8 +66,8 @@ export function createPublisher(options: AntPublisherOptions): AntPublisher {
         }
       };
       const settings = { sink, isPrivate, signal, progress };
-      const several = await workersFor(source.size);
-      signal.throwIfAborted();
+      const starting = workersFor(source.size);
+      const several = starting && (await raceAbort(starting, signal));
       const published = several
         ? await withEncrypter(codec, source.size, several, (codec) =>
             publishFile(source, { ...settings, codec }),

@@ -6,7 +6,7 @@ import { nodeThreads, processors } from './threads.ts';
 export const mostThreads = 4;
 
 /** How long the first worker may take to start and to encrypt three bytes. A busy machine is slow. */
-const firstAnswerMs = 10_000;
+const firstAnswerMs = 30_000;
 
 /**
  * The workers that encrypt large content. None if this platform, its policy or its bundle does not let them start: then

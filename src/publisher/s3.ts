@@ -27,7 +27,7 @@ export interface AntS3Options {
   allowHttp?: boolean;
 }
 
-const optionKeys = ['credentials', 'region', 'endpoint', 'virtualHosted', 'allowHttp'];
+const settingTypes = { region: 'string', endpoint: 'string', virtualHosted: 'boolean', allowHttp: 'boolean' };
 
 /**
  * Stores chunks in an S3-compatible object store: a chunk is the object `<prefix>/<address>`, where a peer with
@@ -37,9 +37,14 @@ const optionKeys = ['credentials', 'region', 'endpoint', 'virtualHosted', 'allow
  * @throws TypeError for an unknown option or a wrong type, AntError `BAD_CONFIG` for a wrong store, region or endpoint.
  */
 export function s3Sink(store: string, options: AntS3Options): AntSink {
-  refuseUnknown('s3Sink', options, optionKeys);
+  refuseUnknown('s3Sink', options, ['credentials', ...Object.keys(settingTypes)]);
   const { credentials, ...settings } = options;
   if (typeof store !== 'string') throw new TypeError('s3Sink: the store must be a text.');
+  for (const [key, type] of Object.entries(settingTypes)) {
+    const value = settings[key as keyof typeof settings];
+    if (value !== undefined && typeof value !== type)
+      throw new TypeError(`s3Sink: “${key}” must be a ${type}.`);
+  }
   const isFunction = typeof credentials === 'function';
   if (!isFunction) checkCredentials(credentials);
   let location: S3Location;

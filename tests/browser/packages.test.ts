@@ -135,15 +135,21 @@ test('@antway/publish/s3 stores from a page in a bucket, from which a peer serve
   try {
     await page.goto(host.url);
     await page.waitForFunction(() => 'consumers' in globalThis);
-    const { url: endpoint, credentials } = server;
+    await using bucket = await server.withCors(host.url);
+    const { credentials } = server;
     const store = 's3://chunks/of pages/v1'.replaceAll(' ', '%20');
-    const options = { endpoint, credentials, region: 'eu-test-1' };
+    const options = { endpoint: bucket.url, credentials, region: 'eu-test-1' };
     const results = await page.evaluate(
       ([store, options]) => consumers.publishS3.publishToStore(store, options),
       [store, options] as const,
     );
     expect(results).toMatchObject({ chunks: 4, present: 4, code: 'REFUSED' });
-    const env = { ...server.env, AWS_ENDPOINT: endpoint, AWS_ALLOW_HTTP: 'true' };
+    const silent = await page.evaluate(
+      ([store, options]) => consumers.publishS3.publishWithoutRules(store, options),
+      [store, { ...options, endpoint: server.url }] as const,
+    );
+    expect(silent).toEqual(['PEERS_UNREACHABLE', expect.stringContaining('CORS rules of the bucket')]);
+    const env = { ...server.env, AWS_ENDPOINT: server.url, AWS_ALLOW_HTTP: 'true' };
     const peer = await startPeer({ env, flags: ['--upstream', store] });
     const text = await page.evaluate(async ([peer, address]) => consumers.fetchPage.readText(peer, address), [
       peer.url,
@@ -221,8 +227,8 @@ test('@antway/page opens private content, carries sites in files, and changes it
     unpinned: 'NOT_FOUND',
     imported: [site, 0],
     pins: [[site, 'complete']],
-    damaged: 1,
-    codes: ['CORRUPT', 'UNSUPPORTED'],
+    damaged: [true],
+    codes: ['CORRUPT', 'UNSUPPORTED', 'CORRUPT'],
     answers: [[true, 'antway']],
     before: [peer.url],
     unreachable: 'PEERS_UNREACHABLE',

@@ -12,8 +12,10 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { installWheels } from '../../build/wheels.mjs';
-import { freePort } from './loopback-server.ts';
+import { freePort, LoopbackServer, passOn } from './loopback-server.ts';
 import { fromRoot } from './paths.ts';
+
+const corsHeaders = 'authorization, content-type, x-amz-content-sha256, x-amz-date';
 
 /** An S3 server on loopback, with one bucket. It refuses requests with a wrong signature. */
 export class S3Server {
@@ -37,7 +39,7 @@ export class S3Server {
       program,
       [
         ...['serve', 's3', join(folder, 'data'), '--addr', `127.0.0.1:${port}`],
-        ...['--auth-key', 'AKIDTEST,a secret/of+some=length', '--allow-origin', '*'],
+        ...['--auth-key', 'AKIDTEST,a secret/of+some=length'],
         // Objects that a test writes into the folder are seen at once.
         ...['--dir-cache-time', '0s', '--config', join(folder, 'none.conf')],
       ],
@@ -60,6 +62,21 @@ export class S3Server {
       AWS_REGION: 'eu-test-1',
       AWS_ENDPOINT_URL: this.url,
     };
+  }
+
+  /**
+   * The server behind rules for pages, as buckets have them: those of docs/reference/publish.md. rclone has no rules for
+   * the headers of signatures. The host goes on unchanged, because the signature covers it.
+   * @param origin of the pages.
+   */
+  withCors(origin: string): Promise<LoopbackServer> {
+    return LoopbackServer.start(async (request, response) => {
+      response.setHeader('Access-Control-Allow-Origin', origin);
+      if (request.method !== 'OPTIONS') return passOn(request, response, this.url);
+      response.setHeader('Access-Control-Allow-Methods', 'PUT, HEAD');
+      response.setHeader('Access-Control-Allow-Headers', corsHeaders);
+      response.writeHead(204).end();
+    });
   }
 
   /** The names of the objects below a prefix. */

@@ -53,6 +53,9 @@ describe('the store', () => {
     expect(urlOf({ region: 'eu-west-1', virtualHosted: true })).toBe(
       'https://bucket.s3.eu-west-1.amazonaws.com/v1/x',
     );
+    expect(urlOf({ region: 'cn-north-1', virtualHosted: true })).toBe(
+      'https://bucket.s3.cn-north-1.amazonaws.com.cn/v1/x',
+    );
     expect(urlOf({ endpoint: 'http://10.0.0.1:9000', allowHttp: true })).toBe(
       'http://10.0.0.1:9000/bucket/v1/x',
     );
@@ -76,8 +79,11 @@ describe('the store', () => {
     ['s3://bucket', { endpoint: 'file:///etc' }],
     ['s3://bucket', { endpoint: 'https://user:word@s3.example' }],
     ['s3://bucket', { endpoint: 'https://s3.example/?x' }],
-  ])('%s with %j is BAD_CONFIG', (name, settings) => {
-    expect(() => s3Location(name, settings)).toThrow(expect.objectContaining({ code: 'BAD_CONFIG' }));
+  ])('%s with %j is BAD_CONFIG, without passwords in the message', (name, settings) => {
+    const message = expect.not.stringContaining('user:word');
+    expect(() => s3Location(name, settings)).toThrow(
+      expect.objectContaining({ code: 'BAD_CONFIG', message }),
+    );
   });
 
   it('is checked by s3Sink, with its options', () => {
@@ -93,6 +99,10 @@ describe('the store', () => {
       TypeError,
     );
     expect(create(5, { credentials })).toThrow(TypeError);
+    expect(create('s3://bucket', { credentials, allowHttp: 'false' })).toThrow(
+      /“allowHttp” must be a boolean/,
+    );
+    expect(create('s3://bucket', { credentials, endpoint: null })).toThrow(/“endpoint” must be a string/);
   });
 });
 
@@ -162,6 +172,33 @@ describe('a server that checks signatures', () => {
     await expect(
       publishTo('s3://chunks', { ...optionsFor(server), credentials: failing }),
     ).rejects.toMatchObject({ code: 'REFUSED', message: expect.stringContaining('the vault is locked') });
+  });
+});
+
+describe('credentials', () => {
+  const endpoint = 'http://127.0.0.1:1';
+
+  it.each([
+    ['accessKeyId', 'AKID\r\nX-Injected: 1'],
+    ['sessionToken', 'temporary\ntoken'],
+    ['sessionToken', 'temporary tökén'],
+  ])('with %s %j are refused before a request, and are in no message', async (key, value) => {
+    const credentials = { accessKeyId: 'AKID', secretAccessKey: 'secret', [key]: value };
+    const error = await publishTo('s3://chunks', { endpoint, credentials }).catch((error) => error);
+    expect(error).toMatchObject({ name: 'AntError', code: 'REFUSED' });
+    let shown = '';
+    for (let cause = error; cause; cause = cause.cause) shown += `${cause.stack}${JSON.stringify(cause)}`;
+    expect(shown).not.toMatch(/AKID|Injected|temporary|secret/);
+  });
+
+  it('that never come are left when the caller aborts', async () => {
+    const controller = new AbortController();
+    const credentials = () => {
+      controller.abort('why');
+      return new Promise<never>(() => undefined);
+    };
+    const publisher = createPublisher({ sink: s3Sink('s3://chunks', { endpoint, credentials }) });
+    await expect(publisher.publish(text, { signal: controller.signal })).rejects.toBe('why');
   });
 });
 

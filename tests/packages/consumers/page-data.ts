@@ -70,22 +70,34 @@ async function useSiteFiles(antway: AntwayPage, { site }: Asked) {
   const file = await response.blob();
   await antway.unpin(site);
   const imported = await antway.import(file, { content: `ant://${site}` });
+  // The worker looks through what it stored. The pin is complete after that.
+  for (const { done } of await antway.pins()) await done;
   const pins = (await antway.pins()).map(({ address, state }) => [address, state.state]);
-  const damaged = new Uint8Array(await file.arrayBuffer());
-  damaged[damaged.length - 2_000]! ^= 1;
-  const { refused } = await antway.import(new Blob([damaged]));
+  // The file is a tar: a header, which has "ustar" at 257, takes 512 bytes, and then the chunk follows.
+  const bytes = await file.arrayBuffer();
+  const header = new TextDecoder('latin1').decode(bytes).lastIndexOf('ustar') - 257;
+  const { refused } = await antway.import(withDamageAt(bytes, header + 512));
+  const last = new TextDecoder('latin1').decode(bytes.slice(header, header + 64));
   const codes = [
     await failure(antway.import(file, { content: 'ab'.repeat(32) })),
     await failure(antway.import(new Blob(['no such file']))),
+    await failure(antway.import(withDamageAt(bytes, header))),
   ];
   await antway.unpin(site);
   return {
     unpinned,
     imported: [imported.address, imported.refused.length],
     pins,
-    damaged: refused.length,
+    damaged: refused.map(({ name }) => name === last),
     codes,
   };
+}
+
+/** A copy of a file with one wrong byte. */
+function withDamageAt(bytes: ArrayBuffer, at: number): Blob {
+  const damaged = new Uint8Array(bytes.slice(0));
+  damaged[at]! ^= 1;
+  return new Blob([damaged]);
 }
 
 async function usePeers(antway: AntwayPage, { peer, other, silent }: Asked) {

@@ -15,3 +15,11 @@ export async function publishToStore(store: string, options: AntS3Options) {
   others.close();
   return { address, chunks, present: again.presentChunks, code };
 }
+
+/** Returns the error that a page gets of a bucket without rules for it. */
+export async function publishWithoutRules(store: string, options: AntS3Options) {
+  const publisher = createPublisher({ sink: s3Sink(store, options) });
+  const error = await publisher.publish(new Blob(['text'])).catch((error: AntError) => error);
+  publisher.close();
+  return error instanceof Error ? [error.code, error.message] : [];
+}
