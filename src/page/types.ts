@@ -66,7 +66,7 @@ export interface AntExportInit {
   signal?: AbortSignal | null;
 }
 
-/** What was imported. */
+/** The result of an import. */
 export interface AntImported {
   /** 64 hex digits. The address is pinned. */
   readonly address: string;
