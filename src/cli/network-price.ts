@@ -109,13 +109,17 @@ export function printPrice(price: NetworkPrice, output: Output): void {
     fees === null ? 'and the fees of the chain' : `and fees of about ${formatEther(BigInt(fees))}`;
   output.line(`In the network: ${plural(due, 'record')}${known}: ${formatAnt(BigInt(amount))}, ${chainFees}`);
   const [first, second] = relays;
-  const checked = second
-    ? ` ${second} named the same nodes.`
-    : ' No second --relay has checked that these are the right nodes.';
   if (signed) {
+    const checked = second
+      ? `${second} named the same nodes.`
+      : 'No second --relay has checked that these are the right nodes.';
     output.note(
-      `The price rests on ${plural(quotes, 'quote')} that nodes have signed (${signed[0]} to ${signed[1]}), by ${first}.${checked}`,
+      `The price rests on ${plural(quotes, 'quote')} that nodes have signed (${signed[0]} to ${signed[1]}), by ${first}. ${checked}`,
     );
+  }
+  if (stored > 0) {
+    const who = second ? `${first} and ${second} say` : `Only ${first} says`;
+    output.note(`${who} that the network has ${plural(stored, 'record')} already.`);
   }
   if (fees === null)
     output.note('With --rpc or ANTWAY_RPC, the command also estimates the fees of the chain.');

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { buildCli } from '../../src/cli/setup.mjs';
 import { runCli } from '../support/cli-process.ts';
-import { RelayDouble } from '../support/relay-double.ts';
+import { RelayDouble, type RelayFaults } from '../support/relay-double.ts';
 import { TestChain } from '../support/test-chain.ts';
 
 /** The price of a record at nodes without records: three times 0.00390625 ANT. */
@@ -37,6 +37,18 @@ const cost = (args: readonly string[], env: NodeJS.ProcessEnv = {}) =>
   runCli(['cost', file, '--chain', `${TestChain.chainId},${chain.token},${chain.vault}`, ...args], {
     env: { HOME: folder, XDG_STATE_HOME: join(folder, 'state'), ...env },
   });
+
+type Offer = Parameters<NonNullable<RelayFaults['offer']>>[0];
+type Quote = Offer['plan']['quotes'][number];
+const withOffer = (change: object): RelayFaults => ({ offer: (offer) => ({ ...offer, ...change }) });
+const withPlan = (change: object): RelayFaults => ({
+  offer: (offer) => ({ ...offer, plan: { ...offer.plan, ...change } }),
+});
+const withQuotes = (change: (quotes: Quote[]) => object[]): RelayFaults => ({
+  offer: (offer) => ({ ...offer, plan: { ...offer.plan, quotes: change(offer.plan.quotes) } }),
+});
+const withQuote = (change: object) =>
+  withQuotes(([first, ...others]) => [{ ...first, ...change }, ...others]);
 
 describe('cost', () => {
   it('has the price of a relay, and tells what it rests on', async () => {
@@ -74,8 +86,9 @@ describe('cost', () => {
   it('counts only what the network has not', async () => {
     const { address } = JSON.parse((await cost(['--relay', relay.url, '--json'])).stdout);
     relay.stored.set(address, new Uint8Array(1));
-    const { stdout } = await cost(['--relay', relay.url]);
+    const { stdout, stderr } = await cost(['--relay', relay.url]);
     expect(stdout).toContain('In the network: 3 records (1 more are stored already): 0.03515625 ANT');
+    expect(stderr).toContain(`Only ${relay.url} says that the network has 1 record already.`);
   });
 
   it('asks the configured peers with --network, and a second relay checks the first', async () => {
@@ -89,24 +102,53 @@ describe('cost', () => {
     // Another neighbourhood: one of the two invents nodes.
     second.faults = { firstNode: 7 };
     const differing = await cost(['--relay', relay.url, '--relay', second.url]);
-    expect([differing.code, differing.stdout]).toEqual([1, '']);
+    expect([differing.code, differing.stdout]).toEqual([5, '']);
     expect(differing.stderr).toContain('name different nodes');
   });
 
-  it('has no price of a relay that lies', async () => {
-    relay.faults = { offer: (offer) => ({ ...offer, amount: '1' }) };
-    const lie = await cost(['--relay', relay.url]);
-    expect([lie.code, lie.stdout]).toEqual([1, '']);
-    relay.faults = { info: { chainId: 1 } };
-    const elsewhere = await cost(['--relay', relay.url]);
-    expect([elsewhere.code, elsewhere.stderr]).toEqual([
-      1,
-      expect.stringContaining('wants to be paid elsewhere'),
+  it.each<[string, RelayFaults, problem: string, RegExp]>([
+    ['a lower sum', withOffer({ amount: '1' }), 'QUOTE', /three times/],
+    ['another account', withOffer({ rewardsAddress: `0x${'08'.repeat(20)}` }), 'QUOTE', /another account/],
+    ['another hash', withOffer({ quoteHash: `0x${'08'.repeat(32)}` }), 'QUOTE', /hash/],
+    ['another record', withPlan({ address: 'ab'.repeat(32) }), 'QUOTE', /another record/],
+    ['too few nodes', withQuotes((quotes) => quotes.slice(1)), 'QUOTE', /6 quotes instead of 7/],
+    ['a node twice', withQuotes((quotes) => [...quotes.slice(1), quotes[6]!]), 'QUOTE', /in it twice/],
+    ['a price of its own', withQuote({ price: '1' }), 'QUOTE', /rule of the network/],
+    ['a time that no node signed', withQuote({ timestamp: 1_795_000_001 }), 'QUOTE', /did not sign/],
+    ['a time after all dates', { timestamp: 253_402_300_800 }, 'QUOTE', /before the year 10000/],
+    ['nodes with too many records', { committed: Array(14).fill(1_000_001) }, 'QUOTE', /too many records/],
+    ['no offer', { offer: () => '\u001b[31mfree' }, 'QUOTE', /cannot be read/],
+    ['another chain', { info: { chainId: 1 } }, 'CHAIN', /wants to be paid elsewhere/],
+    ['commands for the terminal', { info: { token: '\u001b[31m' } }, 'QUOTE', /cannot be read/],
+  ])('has no price of a relay with %s', async (_, faults, problem, message) => {
+    relay.faults = faults;
+    const { code, stdout, stderr } = await cost(['--relay', relay.url, '--json']);
+    expect([code, stdout]).toEqual([problem === 'CHAIN' ? 6 : 5, '']);
+    const error = JSON.parse(stderr);
+    expect(error).toMatchObject({ details: { payment: problem }, message: expect.stringMatching(message) });
+    expect(stderr).not.toContain('\u001b');
+  });
+
+  it('says who claims it if all is stored already', async () => {
+    const { address } = JSON.parse((await cost(['--relay', relay.url, '--json'])).stdout);
+    relay.faults = { offer: ({ address }) => ({ address, status: 'stored' }) };
+    const { code, stdout, stderr } = await cost(['--relay', relay.url]);
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringContaining('In the network: 0 records (4 more are stored already): 0 ANT'),
     ]);
+    expect(stdout).toContain(address);
+    expect(stderr).toContain(`Only ${relay.url} says that the network has 4 records already.`);
+    expect(stderr).not.toContain('signed');
+    const second = await RelayDouble.start(chain);
+    onTestFinished(() => second.stop());
+    const both = await cost(['--relay', relay.url, '--relay', second.url]);
+    expect([both.code, both.stdout, both.stderr]).toEqual([5, '', expect.stringContaining('Only one of')]);
   });
 
   it.each<[string[], RegExp]>([
     [[], /^USAGE: --chain needs --network or --relay/],
+    [['--network', '--peer', 'antd+http://127.0.0.1:1'], /^USAGE: antd\+http:\S+ cannot be written to/],
     [['--relay', 'ftp://x'], /^USAGE: “ftp:\/\/x” is no relay/],
     [['--relay', 'http://127.0.0.1:1', '--relay', 'http://127.0.0.1:1'], /^USAGE: .* is named twice/],
     [['--relay', 'http://127.0.0.1:1', '--rpc', 'https://u:p@rpc.example'], /^USAGE: The RPC endpoint/],

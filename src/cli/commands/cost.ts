@@ -66,7 +66,8 @@ async function cost(path: string, options: CostOptions, context: CommandContext)
     return;
   }
   const settings = isPriced || options.peer ? await loadSettings(options, env) : undefined;
-  const ask = isPriced ? priceAsker(options, settings!.peers.map(String), output, context) : undefined;
+  const others = isPriced && !options.relay ? writablePeers(settings!).map(String) : [];
+  const ask = isPriced ? priceAsker(options, others, output, context) : undefined;
   const peers = options.peer && options.exact ? writablePeers(settings!) : [];
   if (peers.length > 0) await requirePeers(peers, signal, output.isSilent);
   const transports = peers.map((peer) => new HttpTransport(peer));
