@@ -1,3 +1,4 @@
+import { encryptThread } from '../self-encryption/encrypt-thread.ts';
 import type { EncryptAnswer, EncryptWorker, EncryptWorkers } from '../self-encryption/encrypter.ts';
 import { deriveKeys } from '../self-encryption/keys.ts';
 import { nodeThreads, processors } from './threads.ts';
@@ -34,16 +35,7 @@ function start(): EncryptWorker {
   if (threads) {
     // Bundlers would copy a file that they find in `new URL(…)`.
     const script = new URL(import.meta.url.replace(/[^/]*$/, 'encrypt-worker.js'));
-    const worker = new threads.Worker(script);
-    return {
-      post: (request) => worker.postMessage(request, [request.plaintext.buffer]),
-      listen(answered, failed) {
-        worker.on('message', answered);
-        worker.on('error', ({ message }) => failed(message));
-        worker.on('exit', (code) => failed(`it ended with code ${code}`));
-      },
-      terminate: () => void worker.terminate(),
-    };
+    return encryptThread(new threads.Worker(script));
   }
   // The build writes this as `new URL('./encrypt-worker.js', import.meta.url)`, which bundlers understand.
   const worker = new Worker(__ANTWAY_ENCRYPT_WORKER__, { type: 'module' });

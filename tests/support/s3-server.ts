@@ -30,7 +30,8 @@ export class S3Server {
 
   static async start(): Promise<S3Server> {
     const wheels = installWheels('rclone', fromRoot('tests/s3/requirements.txt'));
-    if (wheels === undefined) throw new Error('The S3 server of the tests needs Linux, and python3 with pip.');
+    if (wheels === undefined)
+      throw new Error('The S3 server of the tests needs Linux, and python3 with pip.');
     const program = join(wheels, 'bin/rclone');
     const folder = mkdtempSync(join(tmpdir(), 'antway-s3-'));
     mkdirSync(join(folder, 'data/chunks'), { recursive: true });
