@@ -1,16 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { AwsClient } from 'aws4fetch';
 import { installWheels } from '../../build/wheels.mjs';
 import { freePort, LoopbackServer, passOn } from './loopback-server.ts';
 import { fromRoot } from './paths.ts';
@@ -41,8 +34,7 @@ export class S3Server {
       [
         ...['serve', 's3', join(folder, 'data'), '--addr', `127.0.0.1:${port}`],
         ...['--auth-key', 'AKIDTEST,a secret/of+some=length'],
-        // Objects that a test writes into the folder are seen at once.
-        ...['--dir-cache-time', '0s', '--config', join(folder, 'none.conf')],
+        ...['--config', join(folder, 'none.conf')],
       ],
       { stdio: ['ignore', 'ignore', 'pipe'] },
     );
@@ -86,12 +78,15 @@ export class S3Server {
     return existsSync(folder) ? readdirSync(folder) : [];
   }
 
-  read(key: string): Buffer {
+  read(key: string): Buffer<ArrayBuffer> {
     return readFileSync(join(this.folder, 'data', this.bucket, key));
   }
 
-  write(key: string, bytes: Uint8Array): void {
-    writeFileSync(join(this.folder, 'data', this.bucket, key), bytes);
+  /** Through the server, which remembers its folders for some time. */
+  async write(key: string, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
+    const client = new AwsClient({ ...this.credentials, region: 'eu-test-1', service: 's3' });
+    const answer = await client.fetch(`${this.url}/${this.bucket}/${key}`, { method: 'PUT', body: bytes });
+    if (!answer.ok) throw new Error(await answer.text());
   }
 
   async stop(): Promise<void> {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Address } from '../../src/address.ts';
 import { buildCli } from '../../src/cli/setup.mjs';
 import { s3Location } from '../../src/publish/s3-location.ts';
@@ -16,6 +16,9 @@ import { LoopbackServer } from '../support/loopback-server.ts';
 import { NodePeerProcess } from '../support/node-peer-process.ts';
 import { randomBytes } from '../support/random.ts';
 import { S3Server } from '../support/s3-server.ts';
+
+// A busy machine may leave the server without processor time for seconds. Then the upload is tried again.
+vi.setConfig({ testTimeout: 300_000 });
 
 const never = new AbortController().signal;
 const text = new Blob(['abcdefghijklmnopqrstuvwxyz']);
@@ -124,7 +127,7 @@ describe('a server that checks signatures', () => {
     const options = optionsFor(server);
     const { address } = await publishTo('s3://chunks/again', options);
     const right = server.read(`again/${address}`);
-    server.write(`again/${address}`, right.subarray(1));
+    await server.write(`again/${address}`, right.subarray(1));
     expect(await publishTo('s3://chunks/again', options)).toMatchObject({
       presentChunks: 3,
       uploadedBytes: right.length,
