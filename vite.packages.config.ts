@@ -68,7 +68,7 @@ function bundle(
 }
 
 function bundlesOf(definition: PackageDefinition): Record<string, Bundle> {
-  const { name, modules, scripts = {}, isForServiceWorkers } = definition;
+  const { name, modules, scripts = {}, workers = {}, isForServiceWorkers } = definition;
   const entries = Object.fromEntries(
     Object.entries(modules).map(([path, source]) => [moduleFile(path), source]),
   );
@@ -81,6 +81,9 @@ function bundlesOf(definition: PackageDefinition): Record<string, Bundle> {
     });
   return Object.fromEntries([
     ...(isForServiceWorkers ? modulesOfWorker() : [[name, bundle(definition, entries)] as const]),
+    ...Object.entries(workers).map(([file, source]) => {
+      return [nameOf(file), bundle(definition, { [file]: source }, { isOneFile: true })] as const;
+    }),
     ...Object.entries(scripts).map(([file, source]) => {
       const options = { isOneFile: true, isClassic: true };
       return [nameOf(file), bundle(definition, { [file]: source }, options)] as const;
@@ -97,6 +100,20 @@ function onlyFor(isFor: (definition: PackageDefinition) => boolean, plugin: Plug
     applyToEnvironment: ({ name }) => bundles[name] !== undefined && isFor(bundles[name].definition),
   };
 }
+
+/** Bundlers of sites find a worker by this expression. This build itself must not, so it comes last. */
+const workerUrls: Plugin = {
+  name: 'antway:worker-urls',
+  generateBundle(_, files) {
+    for (const file of Object.values(files)) {
+      if (file.type !== 'chunk') continue;
+      file.code = file.code.replaceAll(
+        '__ANTWAY_ENCRYPT_WORKER__',
+        "new URL('./encrypt-worker.js',import.meta.url)",
+      );
+    }
+  },
+};
 
 const notices = new Map(
   packages.map((definition) => {
@@ -117,6 +134,7 @@ export default defineConfig({
     onlyFor(isForServiceWorkers, wasmHashes()),
     onlyFor(isForServiceWorkers, smallTokenizer),
     pageStyle(),
+    workerUrls,
     portableBrotliEncoder(),
     withoutDefaultWasm,
     withoutPreloading,

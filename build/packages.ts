@@ -10,6 +10,8 @@ export interface PackageDefinition {
   modules: Readonly<Record<string, string>>;
   /** Files that sites copy to their hosts, by source. They are scripts for `<script>` or workers, not modules. */
   scripts?: Readonly<Record<string, string>>;
+  /** Workers that its modules start, by file. Each is one file, because bundlers make classic scripts of workers. */
+  workers?: Readonly<Record<string, string>>;
   /** Whether its modules are for service workers, which cannot import more modules while they run. */
   isForServiceWorkers?: true;
   /** Packages that the project which installs it must have, with their versions: `*` for the version of this project. */
@@ -30,7 +32,12 @@ export const packages: readonly PackageDefinition[] = [
       'Publishes files for the Autonomi network: encrypted in your page or program, stored by peers.',
     keywords: ['publish', 'upload', 'encryption'],
     readme: 'src/publisher/README.md',
-    modules: { '.': 'src/publisher/index.ts', './node': 'src/publisher/node.ts' },
+    modules: {
+      '.': 'src/publisher/index.ts',
+      './node': 'src/publisher/node.ts',
+      './s3': 'src/publisher/s3.ts',
+    },
+    workers: { 'encrypt-worker.js': 'src/publisher/encrypt-worker.ts' },
   },
   {
     name: 'page',

@@ -28,3 +28,6 @@ declare module 'virtual:brotli-encoder.wasm?url&inline' {
   const url: string;
   export default url;
 }
+
+/** Only in packages: the URL of the script `encrypt-worker.js` beside the module. */
+declare const __ANTWAY_ENCRYPT_WORKER__: URL;

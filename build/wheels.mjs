@@ -17,8 +17,8 @@ export function installWheels(name, requirements) {
   const hash = createHash('sha256').update(readFileSync(requirements)).digest('hex').slice(0, 12);
   const folder = join(root, `.antway/${name}-${hash}`);
   if (existsSync(folder)) return folder;
-  // An interrupted installation must leave nothing that looks complete.
-  const partial = `${folder}.partial`;
+  // An interrupted installation must leave nothing that looks complete. Tests of two processes may install at one time.
+  const partial = `${folder}.${process.pid}.partial`;
   rmSync(partial, { recursive: true, force: true });
   const options = [
     '--quiet',
@@ -30,6 +30,11 @@ export function installWheels(name, requirements) {
   ];
   const arguments_ = ['-m', 'pip', 'install', ...options, '--target', partial, '--requirement', requirements];
   if (spawnSync('python3', arguments_, { stdio: 'inherit' }).status !== 0) return undefined;
-  renameSync(partial, folder);
+  try {
+    renameSync(partial, folder);
+  } catch (error) {
+    rmSync(partial, { recursive: true, force: true });
+    if (!existsSync(folder)) throw error;
+  }
   return folder;
 }

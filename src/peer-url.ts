@@ -74,6 +74,7 @@ export class PeerUrl {
   }
 }
 
-function isLoopback({ hostname }: URL): boolean {
+/** Whether a URL leads to this machine, so that nothing has to encrypt the connection. */
+export function isLoopback({ hostname }: URL): boolean {
   return /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 }

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
+import { encryptThread } from '../self-encryption/encrypt-thread.ts';
 import type { EncryptWorkers } from '../self-encryption/encrypter.ts';
 
 /** Each takes some 60 MB of memory. */
@@ -9,17 +10,6 @@ const mostWorkers = 8;
 export function encryptWorkers(script: URL): EncryptWorkers {
   return {
     count: Math.min(availableParallelism(), mostWorkers),
-    start() {
-      const worker = new Worker(script);
-      return {
-        post: (request) => worker.postMessage(request, [request.plaintext.buffer]),
-        listen(answered, failed) {
-          worker.on('message', answered);
-          worker.on('error', ({ message }) => failed(message));
-          worker.on('exit', (code) => failed(`it ended with code ${code}`));
-        },
-        terminate: () => void worker.terminate(),
-      };
-    },
+    start: () => encryptThread(new Worker(script)),
   };
 }

@@ -154,7 +154,8 @@ export function aboutChain(chain: PaymentChain): string {
   return `Chain ${chain.chainId} is not the chain of the Autonomi network. Payments there may have value, and the content is not in that network.`;
 }
 
-function chainOf({ chain }: NetworkOptions): PaymentChain {
+/** @throws UsageError. */
+export function chainOf({ chain }: NetworkOptions): PaymentChain {
   if (chain === undefined) return arbitrumOne;
   const parsed = parseChain(chain);
   if (parsed) return parsed;
@@ -167,7 +168,8 @@ function originOf(text: string): string {
   throw new UsageError(`“${text}” is no relay. A relay is https://host[:port], or http:// on loopback.`);
 }
 
-function rpcOf({ rpc }: NetworkOptions, env: NodeJS.ProcessEnv): string {
+/** @throws UsageError. */
+export function rpcOf({ rpc }: NetworkOptions, env: NodeJS.ProcessEnv): string {
   const text = rpc ?? env.ANTWAY_RPC;
   if (!text) throw new UsageError('--network needs an RPC endpoint of the chain: --rpc, or ANTWAY_RPC.');
   const url = urlOf(text);

@@ -87,11 +87,8 @@ export function createAntway(
 /** The API, and what a larger API needs. */
 interface Connection {
   antway: Antway;
-  /** Sends a request to an endpoint of the worker. @throws DropInError; `FAILED` has the worker's answer as its cause. */
-  // biome-ignore lint/suspicious/noExplicitAny: each caller knows the response type of its endpoint.
-  endpoint(name: string, init?: RequestInit): Promise<any>;
-  /** All names of the worker. Undefined if none answers yet. */
-  names(): Readonly<Record<string, string>> | undefined;
+  /** The absolute URL of the content, and all names of the worker: undefined if none answers. */
+  place(): [base: string, names: Readonly<Record<string, string>> | undefined];
 }
 
 /** As `createAntway`. @param signal ends the watching of the page. */
@@ -159,7 +156,8 @@ export function connect(
     urlOf(address, contentBase, null, names, worker?.names) +
     (path && withoutDots(`/${path.split('/').map(encodeURIComponent).join('/')}`));
 
-  const endpoint: Connection['endpoint'] = async (name, init) => {
+  // biome-ignore lint/suspicious/noExplicitAny: each caller knows the response type of its endpoint.
+  const endpoint = async (name: string, init?: RequestInit): Promise<any> => {
     await ready;
     if (!worker) throw new DropInError('WORKERS_UNAVAILABLE', 'This page has no worker.');
     const response = await fetch(`${contentBase}-/${name}`, init);
@@ -191,7 +189,7 @@ export function connect(
     },
     pins: async () => (await endpoint('pins')).pins,
   };
-  return { antway, endpoint, names: () => worker?.names };
+  return { antway, place: () => [contentBase, worker?.names] };
 }
 
 function announce(name: 'ready' | 'error', detail: unknown): void {

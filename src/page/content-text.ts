@@ -19,7 +19,7 @@ export function namedContent(content: AntContent): NamedContent {
   const named = parseAddressText(text);
   if ('manifest' in named) {
     // A URL with the manifest would be sent to a host, and the manifest may contain the only keys of private files.
-    throw bad('Open a manifest in an Antway app.');
+    throw bad('Add a manifest with addManifest, and use the address that it returns.');
   }
   if ('problem' in named) throw bad(`“${text.slice(0, 200)}” is not a content address.`);
   const { site, rest } = named;

@@ -2,13 +2,16 @@ import { connect } from '../drop-in/antway.ts';
 import { DropInError } from '../drop-in/error.ts';
 import type { DropInOptions } from '../drop-in/options.ts';
 import { withoutPage } from '../drop-in/without-page.ts';
-import { type ErrorCode, errorStatus } from '../errors.ts';
-import { AntError } from '../fetch/ant-error.ts';
 import type { ListedPin } from '../library/pin-state.ts';
 import { version } from '../version.ts';
 import { namedContent } from './content-text.ts';
+import { type EventReaders, watchEvents } from './events.ts';
+import { pageManifests } from './manifests.ts';
+import { pagePeers } from './peers.ts';
 import { type PinWorker, watchedPin } from './pin.ts';
+import { pageSiteFiles } from './site-files.ts';
 import type { AntContent, AntwayPage } from './types.ts';
+import { workerError, workerRequests } from './worker-requests.ts';
 
 /**
  * Registers the worker and makes content addresses work in this page. Call it once, or again after `close`.
@@ -18,45 +21,55 @@ import type { AntContent, AntwayPage } from './types.ts';
  */
 export function createAntway(options: DropInOptions = {}): AntwayPage {
   if (typeof document !== 'undefined') return inPage(options);
-  return Object.freeze<AntwayPage>({ ...withoutPage(options, textOf), close: () => undefined });
+  const { ready, ...rest } = withoutPage(options, textOf);
+  const fail = () => ready;
+  return Object.freeze<AntwayPage>({
+    ...{ ...rest, ready },
+    ...{ addManifest: fail, manifests: fail, readManifest: fail, removeManifest: fail },
+    ...{ export: fail, import: fail, peers: fail, addPeer: fail, removePeer: fail, resetPeers: fail },
+    on: () => () => undefined,
+    close: () => undefined,
+  });
 }
 
 function inPage(options: DropInOptions): AntwayPage {
   const closing = new AbortController();
   const closed = closing.signal;
-  const { antway, endpoint, names } = connect(options, document.baseURI, closed);
+  const { antway, place } = connect(options, document.baseURI, closed);
   const whenClosed = new Promise<never>((_, reject) => {
     closed.addEventListener('abort', () => reject(closed.reason));
   });
   const ready = Promise.race([antway.ready, whenClosed]);
   for (const promise of [ready, whenClosed]) promise.catch(() => undefined); // its users get the error
 
-  const ask = async (name: string, init?: RequestInit) => {
-    await ready;
-    closed.throwIfAborted();
-    try {
-      return await endpoint(name, { ...init, signal: closed });
-    } catch (error) {
-      throw codedError(error);
-    }
-  };
+  const requests = workerRequests(ready, place, closed);
+  const { request, json } = requests;
   const post = (address: string, action: string): Promise<ListedPin> =>
-    ask('pins', { method: 'POST', body: JSON.stringify({ address, action }) });
+    json('pins', { method: 'POST', body: JSON.stringify({ address, action }) });
 
   const worker: PinWorker = {
     closed,
-    list: async () => (await ask('pins')).pins,
+    list: async () => (await json('pins')).pins,
     act: post,
     async remove(address) {
-      await ask(`pins?address=${encodeURIComponent(address)}`, { method: 'DELETE' });
+      await request(`pins?address=${encodeURIComponent(address)}`, { method: 'DELETE' });
     },
-    failure: (code, message) => new AntError(asCode(code), message),
+    failure: workerError,
+  };
+  const manifests = pageManifests(requests);
+  const peers = pagePeers(requests);
+  const siteFiles = pageSiteFiles(requests);
+  const readers: EventReaders = {
+    pins: worker.list,
+    peers: peers.list,
+    manifests: manifests.list,
+    stats: () => json('stats'),
   };
 
   async function addressOf(content: AntContent): Promise<string> {
     const { id } = namedContent(content);
     await ready;
-    const known = names() ?? {};
+    const known = place()[1] ?? {};
     return (Object.hasOwn(known, id) ? known[id]! : id).toLowerCase();
   }
 
@@ -77,7 +90,30 @@ function inPage(options: DropInOptions): AntwayPage {
     },
     unpin: async (content) => worker.remove(await addressOf(content)),
     pins: async () => (await worker.list()).map((pin) => watchedPin(worker, pin, {})),
-    stats: () => ask('stats'),
+    stats: readers.stats,
+    addManifest: manifests.add,
+    manifests: manifests.list,
+    readManifest: async (content) => manifests.read(await addressOf(content)),
+    removeManifest: async (content) => manifests.remove(await addressOf(content)),
+    export: async (content, init = {}) => siteFiles.export(await addressOf(content), init),
+    async import(file, { content, signal } = {}) {
+      return siteFiles.import(file, content === undefined ? undefined : await addressOf(content), signal);
+    },
+    peers: peers.list,
+    addPeer: peers.add,
+    removePeer: peers.remove,
+    resetPeers: peers.reset,
+    on(type, listener, { signal } = {}) {
+      if (!Object.hasOwn(readers, type)) {
+        throw new TypeError(`on: the event is one of ${Object.keys(readers).join(', ')}.`);
+      }
+      const ending = new AbortController();
+      const until = AbortSignal.any([ending.signal, closed, ...(signal ? [signal] : [])]);
+      // Errors of the page stay: there is no worker.
+      const isFinal = (error: unknown) => error instanceof DropInError;
+      void watchEvents<typeof type>(readers[type], listener, until, isFinal);
+      return () => ending.abort();
+    },
     close: () => closing.abort(new DOMException('Antway is closed in this page.', 'AbortError')),
   });
 }
@@ -85,16 +121,4 @@ function inPage(options: DropInOptions): AntwayPage {
 function textOf(content: AntContent): string {
   const { id, rest } = namedContent(content);
   return `ant://${id}${rest}`;
-}
-
-/** The worker's own code, in place of `FAILED`. */
-function codedError(error: unknown): unknown {
-  const { code, message } = Object(error instanceof DropInError && error.cause);
-  if (typeof code !== 'string' || typeof message !== 'string') return error;
-  return new AntError(asCode(code), message, [], { cause: error });
-}
-
-/** Another version of the worker may have codes that this one does not know. */
-function asCode(code: string): ErrorCode {
-  return Object.hasOwn(errorStatus, code) ? (code as ErrorCode) : 'INTERNAL';
 }

@@ -5,4 +5,15 @@ export type { PinState } from '../library/pin-state.ts';
 export type { ServerConfig as HostFile } from '../server-config.ts';
 export type { StatsSnapshot } from '../stats/stats.ts';
 export { createAntway } from './create-antway.ts';
-export type { AntContent, AntPin, AntPinInit, AntwayPage } from './types.ts';
+export type {
+  AntContent,
+  AntEvents,
+  AntEventType,
+  AntExportInit,
+  AntImported,
+  AntManifest,
+  AntPeer,
+  AntPin,
+  AntPinInit,
+  AntwayPage,
+} from './types.ts';

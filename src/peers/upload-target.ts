@@ -7,8 +7,8 @@ import type { WebTransportTransport } from './transports/webtransport.ts';
 
 export interface UploadTarget {
   readonly url: string;
-  /** @throws as `HttpTransport.has`. */
-  has(address: Address, signal: AbortSignal): Promise<boolean>;
+  /** @param size of the chunk, in bytes. @throws as `HttpTransport.has`. */
+  has(address: Address, signal: AbortSignal, size: number): Promise<boolean>;
   /** @throws as `HttpTransport.put`. */
   put(address: Address, bytes: Uint8Array, options: PutOptions): Promise<'stored' | 'present'>;
   /** Undefined if the peer takes no pointers this way. @throws as `HttpTransport.putPointer`. */

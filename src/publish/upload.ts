@@ -51,7 +51,7 @@ export async function uploadChunk(
   for (let tries = 1; ; tries++) {
     try {
       signal.throwIfAborted();
-      if (await target.has(address, signal)) return 'present';
+      if (await target.has(address, signal, bytes.length)) return 'present';
       return await target.put(address, bytes, { token, signal });
     } catch (error) {
       if (isAbort(error, signal)) throw error;

@@ -7,11 +7,14 @@ import { encodePath } from '../gateway/http/target.ts';
 import { OwnerKey, seedBytes } from '../owner/owner-key.ts';
 import { signState } from '../owner/sign-pointer.ts';
 import { privateManifest } from '../publish/private-manifest.ts';
-import { type Published, publishFile } from '../publish/publish.ts';
+import { type Published, type PublishProgress, publishFile } from '../publish/publish.ts';
 import { Codec } from '../self-encryption/codec.ts';
+import { type EncryptWorkers, smallFileBytes, withEncrypter } from '../self-encryption/encrypter.ts';
 import { chunkCount } from '../self-encryption/file.ts';
 import { base64Url } from '../util/base64-url.ts';
+import { raceAbort } from '../util/watchdog.ts';
 import { type Publication, publicationOf } from './content.ts';
+import { encryptWorkers } from './encrypt-workers.ts';
 import { parseOptions, untilAborted } from './options.ts';
 import { publishPlatform } from './platform.ts';
 import type {
@@ -32,8 +35,14 @@ const initKeys = ['name', 'isPrivate', 'pointer', 'signal', 'onProgress'];
  */
 export function createPublisher(options: AntPublisherOptions): AntPublisher {
   const closed = new AbortController();
-  const { sink, putPointer } = parseOptions(options, closed.signal);
+  const { sink, putPointer, threads } = parseOptions(options, closed.signal);
   const codec = new Codec(publishPlatform);
+  let workers: Promise<EncryptWorkers> | undefined;
+  const workersFor = (size: number) => {
+    if (size < smallFileBytes) return undefined;
+    workers ??= encryptWorkers(threads);
+    return workers;
+  };
 
   async function publish(content: AntContent, init: AntPublishInit = {}): Promise<AntPublished> {
     refuseUnknown('publish', init, initKeys);
@@ -49,19 +58,21 @@ export function createPublisher(options: AntPublisherOptions): AntPublisher {
       });
       const source = publication.kind === 'file' ? publication.source : createTarchive(publication.entries);
       const totalChunks = chunkCount(source.size) + (isPrivate ? 0 : 1);
-      const published = await publishFile(source, {
-        codec,
-        sink,
-        isPrivate,
-        signal,
-        progress(progress) {
-          try {
-            onProgress?.({ ...progress, totalChunks });
-          } catch (error) {
-            own.abort(error);
-          }
-        },
-      });
+      const progress = (progress: PublishProgress) => {
+        try {
+          onProgress?.({ ...progress, totalChunks });
+        } catch (error) {
+          own.abort(error);
+        }
+      };
+      const settings = { sink, isPrivate, signal, progress };
+      const starting = workersFor(source.size);
+      const several = starting && (await raceAbort(starting, signal));
+      const published = several
+        ? await withEncrypter(codec, source.size, several, (codec) =>
+            publishFile(source, { ...settings, codec }),
+          )
+        : await publishFile(source, { ...settings, codec });
       signal.throwIfAborted();
       const signed = pointer && sign(pointer, published.address);
       if (signed && putPointer)

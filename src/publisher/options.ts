@@ -6,11 +6,13 @@ import { storePointer } from '../owner/move-pointer.ts';
 import { PeerUrl } from '../peer-url.ts';
 import { uploadTargetAt } from '../peers/upload-target.ts';
 import { type ChunkSink, uploadTo } from '../publish/upload.ts';
+import { mostThreads } from './encrypt-workers.ts';
 import type { AntPublisherOptions, AntSink } from './types.ts';
 
 export interface ParsedOptions {
   sink: ChunkSink;
   putPointer: AntSink['putPointer'];
+  threads: number;
 }
 
 /**
@@ -18,15 +20,18 @@ export interface ParsedOptions {
  * @throws TypeError for an unknown option or a wrong type, AntError `BAD_CONFIG` for a wrong peer.
  */
 export function parseOptions(options: AntPublisherOptions, closed: AbortSignal): ParsedOptions {
-  refuseUnknown('createPublisher', options, ['peers', 'token', 'sink']);
-  const { peers, token, sink } = options;
+  refuseUnknown('createPublisher', options, ['peers', 'token', 'sink', 'threads']);
+  const { peers, token, sink, threads = mostThreads } = options;
+  if (!Number.isSafeInteger(threads) || threads < 1) {
+    throw new TypeError('createPublisher: “threads” must be a number of threads, at least 1.');
+  }
   if ((peers === undefined) === (sink === undefined)) {
     throw new TypeError('createPublisher: give either “peers” or “sink”.');
   }
   if (sink) {
     if (typeof sink.put !== 'function')
       throw new TypeError('createPublisher: “sink” must be an object with put.');
-    return { sink: adapt(sink), putPointer: sink.putPointer?.bind(sink) };
+    return { sink: adapt(sink), putPointer: sink.putPointer?.bind(sink), threads };
   }
   if (!Array.isArray(peers) || peers.length === 0) {
     throw new TypeError('createPublisher: “peers” must be a list with at least one URL.');
@@ -37,6 +42,7 @@ export function parseOptions(options: AntPublisherOptions, closed: AbortSignal):
     );
     return {
       sink: uploadTo(targets, token ? { token } : {}),
+      threads,
       async putPointer(address, record, { signal }) {
         const peers = targets.map((target) => ({
           url: target.url,

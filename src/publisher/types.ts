@@ -63,6 +63,11 @@ export interface AntPublisherOptions {
   /** The token of the peers for writes. */
   token?: string;
   sink?: AntSink;
+  /**
+   * The most threads that encrypt content of more than 8 MiB, each with some 70 MB of memory. Default: 4, or the number of
+   * processors if that is less. With 1, and where workers cannot start, the caller's thread encrypts.
+   */
+  threads?: number;
 }
 
 /** `hashedBytes` and then `encryptedBytes` go from 0 to `size`. */

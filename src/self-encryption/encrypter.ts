@@ -34,7 +34,7 @@ export interface EncryptWorkers {
 }
 
 /** Smaller files gain nothing: to start a worker takes as long as to encrypt some 4 MB. */
-const smallFileBytes = 8 * 1024 ** 2;
+export const smallFileBytes = 8 * 1024 ** 2;
 
 /**
  * Runs `work` with an encrypter for a file of `size` bytes, and ends its workers afterwards.

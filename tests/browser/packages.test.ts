@@ -1,4 +1,5 @@
 import { cpSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'vite';
 import { Address } from '../../src/address.ts';
@@ -9,6 +10,7 @@ import { freePort } from '../support/loopback-server.ts';
 import { consumers as consumerFolder, PackageProject } from '../support/package-project.ts';
 import { PointerOwner } from '../support/pointers.ts';
 import { noise, publish } from '../support/publish.ts';
+import { S3Server } from '../support/s3-server.ts';
 import { StaticHost } from '../support/static-host.ts';
 import { makeTarchive } from '../support/tarchive.ts';
 
@@ -110,6 +112,8 @@ test('@antway/publish publishes from a page', async ({ page, startPeer }) => {
     paths: ['a.txt', 'folder/b.txt'],
     secret: 'for few',
     present: 4,
+    isParallel: availableParallelism() > 1,
+    isSame: true,
     isAborted: true,
     error: ['UNSUPPORTED', 501],
     leftOut: ['.DS_Store'],
@@ -121,6 +125,40 @@ test('@antway/publish publishes from a page', async ({ page, startPeer }) => {
     { path: 'sub/c.txt', source: bufferAccess(Buffer.from('c')) },
   ]);
   expect(results.site).toBe(await publish(site, { put: async () => undefined }));
+});
+
+test('@antway/publish/s3 stores from a page in a bucket, from which a peer serves', async ({
+  page,
+  startPeer,
+}) => {
+  const server = await S3Server.start();
+  try {
+    await page.goto(host.url);
+    await page.waitForFunction(() => 'consumers' in globalThis);
+    await using bucket = await server.withCors(host.url);
+    const { credentials } = server;
+    const store = 's3://chunks/of pages/v1'.replaceAll(' ', '%20');
+    const options = { endpoint: bucket.url, credentials, region: 'eu-test-1' };
+    const results = await page.evaluate(
+      ([store, options]) => consumers.publishS3.publishToStore(store, options),
+      [store, options] as const,
+    );
+    expect(results).toMatchObject({ chunks: 4, present: 4, code: 'REFUSED' });
+    const silent = await page.evaluate(
+      ([store, options]) => consumers.publishS3.publishWithoutRules(store, options),
+      [store, { ...options, endpoint: server.url }] as const,
+    );
+    expect(silent).toEqual(['PEERS_UNREACHABLE', expect.stringContaining('CORS rules of the bucket')]);
+    const env = { ...server.env, AWS_ENDPOINT: server.url, AWS_ALLOW_HTTP: 'true' };
+    const peer = await startPeer({ env, flags: ['--upstream', store] });
+    const text = await page.evaluate(async ([peer, address]) => consumers.fetchPage.readText(peer, address), [
+      peer.url,
+      results.address,
+    ] as const);
+    expect(text).toBe('stored as objects');
+  } finally {
+    await server.stop();
+  }
 });
 
 test('@antway/page and the worker of @antway/sw serve a page by one grammar of addresses', async ({
@@ -157,6 +195,49 @@ test('@antway/page and the worker of @antway/sw serve a page by one grammar of a
     closed: ['AbortError', 'AbortError'],
     source: `ant://${site}/pixel.svg`,
     after: 'abcdef',
+  });
+});
+
+test('@antway/page opens private content, carries sites in files, and changes its peers', async ({
+  page,
+  startPeer,
+}) => {
+  const token = 'open sesame';
+  const [peer, other] = [await startPeer({ token }), await startPeer()];
+  const files = await makeTarchive({ 'a.txt': 'abcdef', 'b.txt': 'b'.repeat(10_000) });
+  const put = async (address: string, bytes: Uint8Array) => {
+    const headers = { Authorization: `Bearer ${token}` };
+    const body = bytes as Uint8Array<ArrayBuffer>;
+    const answer = await fetch(`${peer.url}/chunk/${address}`, { method: 'PUT', headers, body });
+    expect(answer.ok).toBe(true);
+  };
+  const site = await publish(files, { put });
+  const silent = `http://127.0.0.1:${await freePort()}`;
+  await page.goto(host.url);
+  await page.waitForFunction(() => 'consumers' in globalThis);
+  const asked = { peer: peer.url, other: other.url, token, silent, site };
+  expect(await page.evaluate((asked) => consumers.pageData.useData(asked), asked)).toEqual({
+    secret: 'for few',
+    isSame: true,
+    listed: [['secret.txt', 1, true]],
+    removed: [0, 'NOT_FOUND'],
+    again: true,
+    refused: ['CORRUPT', 'BAD_ADDRESS', 'CORRUPT'],
+    seen: [0, 1],
+    unpinned: 'NOT_FOUND',
+    imported: [site, 0],
+    pins: [[site, 'complete']],
+    damaged: [true],
+    codes: ['CORRUPT', 'UNSUPPORTED', 'CORRUPT'],
+    answers: [[true, 'antway']],
+    before: [peer.url],
+    unreachable: 'PEERS_UNREACHABLE',
+    wrong: 'BAD_CONFIG',
+    both: [peer.url, other.url],
+    one: [other.url],
+    last: 'BAD_CONFIG',
+    absent: 'NOT_FOUND',
+    reset: [peer.url],
   });
 });
 

@@ -18,6 +18,8 @@ export interface PeerOptions {
   flags?: readonly string[];
   /** The token that writers need. If not given, the peer takes writes from its own machine. */
   token?: string;
+  /** More variables of its environment. */
+  env?: Readonly<Record<string, string>>;
   /** Another program that takes the flags of `serve`. */
   binary?: string;
   /** Another build of `antway-peer`. */
@@ -52,7 +54,7 @@ export class PeerProcess {
         ...['--store', store],
         ...(options.flags ?? []),
       ],
-      { stdio: ['ignore', 'pipe', 'pipe'] },
+      { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...options.env } },
     );
     const log: string[] = [];
     createInterface({ input: child.stderr! }).on('line', (line) => log.push(line));

@@ -248,7 +248,7 @@ describe.concurrent('a command with files', () => {
     expect(readdirSync(out).sort()).toEqual(['index.html', 'large.bin', 'sub', 'über']);
   });
 
-  it('cost: counts as publish does, and has no price', async () => {
+  it('cost: counts as publish does, and has no price without a relay', async () => {
     const [estimate, exact] = await Promise.all([
       runCli(['cost', site, '--json']),
       runCli(['cost', site, '--exact', '--json', '--peer', peer.url]),

@@ -1,12 +1,14 @@
 import type { Command } from 'commander';
 import { FolderChunkStore } from '../../node-peer/folder-store.ts';
 import { HttpTransport } from '../../peers/transports/http.ts';
+import type { UploadTarget } from '../../peers/upload-target.ts';
 import { uploadTo } from '../../publish/upload.ts';
 import { loadBlake3 } from '../../self-encryption/blake3.ts';
 import { checkChunks, printChecks, requireAllRight } from '../check-chunks.ts';
 import type { CommandContext } from '../context.ts';
 import { fileError } from '../disk-file.ts';
 import { formatBytes, plural } from '../format.ts';
+import { isObjectStore, objectStoreAt } from '../object-store.ts';
 import { collect, type OutputOptions, peerFrom, withOutput, withPeers } from '../options.ts';
 import { Output } from '../output.ts';
 import { showCount } from '../progress.ts';
@@ -28,7 +30,11 @@ export function define(command: Command, context: CommandContext): void {
       '--store <folder>',
       'store all chunks in this folder, in the layout of a peer (default: ANTWAY_STORE)',
     )
-    .option('--to <url>', 'copy all chunks to this peer; may be given more than once', collect)
+    .option(
+      '--to <url>',
+      'copy all chunks to this peer, or to an object store: s3://bucket/prefix; may be given more than once',
+      collect,
+    )
     .option('--token <token>', 'the write token of the peers of --to (default: ANTWAY_TOKEN)')
     .option(
       '--from <folder>',
@@ -49,8 +55,7 @@ async function pin(content: string, options: PinOptions, context: CommandContext
   const { env, signal } = context;
   const output = new Output(options);
   const folder = options.store ?? (env.ANTWAY_STORE || undefined);
-  const to = (options.to ?? []).map(peerFrom);
-  if (to.some(({ kind }) => kind !== 'antway')) throw new UsageError('Only Antway’s peers take chunks.');
+  const to = (options.to ?? []).map((url) => targetAt(url, env));
   const store =
     folder === undefined
       ? undefined
@@ -76,10 +81,7 @@ async function pin(content: string, options: PinOptions, context: CommandContext
         return requireAllRight(checks);
       }
       const token = (await loadSettings(options, env)).token;
-      const sink = uploadTo(
-        to.map((peer) => new HttpTransport(peer)),
-        token === undefined ? {} : { token },
-      );
+      const sink = uploadTo(to, token === undefined ? {} : { token });
       let [bytes, done, uploaded] = [0, 0, 0];
       if (to.length === 0) {
         await fetchAll(reader, addresses, signal, (_, length) => {
@@ -95,13 +97,13 @@ async function pin(content: string, options: PinOptions, context: CommandContext
         });
       }
       progress.stop();
-      const where = [...(folder === undefined ? [] : [folder]), ...to.map(({ id }) => id)];
+      const where = [...(folder === undefined ? [] : [folder]), ...to.map(({ url }) => url)];
       output.json({
         address: address.hex,
         chunks: addresses.length,
         bytes,
         ...(folder !== undefined && { store: folder }),
-        ...(to.length > 0 && { to: to.map(({ id }) => id), uploaded }),
+        ...(to.length > 0 && { to: to.map(({ url }) => url), uploaded }),
       });
       output.line(
         `${address.hex}  ${plural(addresses.length, 'chunk')}, ${formatBytes(bytes)}, in ${where.join(' and ')}`,
@@ -111,4 +113,12 @@ async function pin(content: string, options: PinOptions, context: CommandContext
     }
   };
   await readTarget(content, options, output, context, use, store);
+}
+
+/** @throws as `objectStoreAt`; UsageError for AntTP and antd. */
+function targetAt(url: string, env: NodeJS.ProcessEnv): UploadTarget {
+  if (isObjectStore(url)) return objectStoreAt(url, env);
+  const peer = peerFrom(url);
+  if (peer.kind !== 'antway') throw new UsageError('Only Antway’s peers take chunks.');
+  return new HttpTransport(peer);
 }

@@ -6,12 +6,15 @@ import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
 import type { PeerUrl } from '../../peer-url.ts';
 import { HttpTransport } from '../../peers/transports/http.ts';
+import type { S3Target } from '../../publish/s3-target.ts';
 import { type ChunkSink, uploadTo } from '../../publish/upload.ts';
 import { chunkFolderSink } from '../chunk-folder.ts';
 import type { CommandContext } from '../context.ts';
 import { formatBytes, plural } from '../format.ts';
 import { type NetworkOptions, networkOptions, requireNetworkFor } from '../network-payment.ts';
+import { isObjectStore, objectStoreAt } from '../object-store.ts';
 import {
+  collect,
   ignoreOption,
   type OutputOptions,
   originFrom,
@@ -28,6 +31,7 @@ import { UsageError } from '../usage-error.ts';
 
 interface PublishOptions extends WriteOptions, OutputOptions, NetworkOptions {
   out?: string;
+  to?: string[];
   gateway?: string;
   ignore?: string[];
   filename?: string;
@@ -41,6 +45,11 @@ export function define(command: Command, context: CommandContext): void {
       'write the chunks into a folder, each named by its address, instead of uploading',
     )
     .option(
+      '--to <url>',
+      'store the chunks in an object store, s3://bucket/prefix, instead of uploading; may be given more than once',
+      collect,
+    )
+    .option(
       '--gateway <url>',
       'the gateway of the printed URL (default: ANTWAY_GATEWAY, or the first peer)',
       originFrom,
@@ -52,6 +61,9 @@ export function define(command: Command, context: CommandContext): void {
       `
 A folder is published as a tarchive, with everything in it: hidden files too, and links to files inside of it.
 Left out, and said so: .git, empty folders, what is neither file nor folder, and what --ignore matches.
+
+For --to, the environment has AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION and, unless the store is Amazon’s,
+AWS_ENDPOINT_URL. A peer with --upstream s3://bucket/prefix serves what is there.
 
 With --network, the account pays with ANT, and needs some ether for the fees. The price is shown before. A run that was
 interrupted continues where it ended: nothing is paid twice.`,
@@ -76,13 +88,13 @@ async function publishInput(options: PublishOptions, context: CommandContext): P
 
 async function publish(path: string, options: PublishOptions, context: CommandContext): Promise<void> {
   const { env, signal } = context;
-  const { out, network } = options;
-  if (network && out !== undefined) throw new UsageError('Give --out or --network, not both.');
+  const { network } = options;
+  const place = placeOf(options);
   if (!network) requireNetworkFor(options);
-  if (out !== undefined && options.peer) throw new UsageError('Give --out or --peer, not both.');
+  const stores = (options.to ?? []).map((to) => storeAt(to, env));
   const output = new Output(options);
   const settings = await loadSettings(options, env);
-  const peers = out === undefined ? writablePeers(settings) : [];
+  const peers = place === 'peers' || place === 'network' ? writablePeers(settings) : [];
   const found = await publicationAt(path, options.ignore ?? [], output);
   const publication =
     found.kind === 'file' && options.filename !== undefined
@@ -91,7 +103,7 @@ async function publish(path: string, options: PublishOptions, context: CommandCo
   const encrypt = (sink: ChunkSink) => publishTo(sink, publication, output, signal);
   const published = network
     ? await publishToNetwork(encrypt, options, peers.map(String), output, context)
-    : await encrypt(await sinkOf(out, peers, settings, output, signal));
+    : await encrypt(await sinkOf(options.out, stores, peers, settings, output, signal));
   if (!published) return;
 
   const gateway = options.gateway ?? gatewayOf(env) ?? peers[0]?.origin;
@@ -106,27 +118,72 @@ async function publish(path: string, options: PublishOptions, context: CommandCo
     chunks,
     presentChunks,
     uploadedBytes,
-    ...(network ? { network } : out === undefined ? { peers: peers.map(String) } : { out }),
+    ...aboutPlace(place, options, peers),
     leftOut,
   });
   const what =
     publication.kind === 'folder' ? `${plural(files, 'file')}, ${formatBytes(size)}` : formatBytes(size);
   const known = presentChunks ? `, ${presentChunks} of them already there` : '';
   output.note(
-    `Published ${what} as ${plural(chunks, 'chunk')}${known}; ${formatBytes(uploadedBytes)} written to ${network ? 'the network' : (out ?? peers.join(' and '))}.`,
+    `Published ${what} as ${plural(chunks, 'chunk')}${known}; ${formatBytes(uploadedBytes)} written to ${nameOf(place, options, peers)}.`,
   );
   output.line(address.hex);
   if (url) output.line(url);
 }
 
+type Place = 'out' | 'to' | 'network' | 'peers';
+
+/** Where the chunks go. @throws UsageError if two options name a place. */
+function placeOf({ out, to, network, peer }: PublishOptions): Place {
+  const places: Place[] = [];
+  if (out !== undefined) places.push('out');
+  if (to) places.push('to');
+  if (network) places.push('network');
+  else if (peer) places.push('peers');
+  if (places.length < 2) return places[0] ?? 'peers';
+  const [first, second] = places.map((place) => (place === 'peers' ? '--peer' : `--${place}`));
+  throw new UsageError(`Give ${first} or ${second}, not both.`);
+}
+
+function storeAt(text: string, env: NodeJS.ProcessEnv): S3Target {
+  if (isObjectStore(text)) return objectStoreAt(text, env);
+  throw new UsageError('--to is an object store, s3://bucket/prefix. --peer names a peer.');
+}
+
+function aboutPlace(place: Place, { out, to, network }: PublishOptions, peers: readonly PeerUrl[]): object {
+  switch (place) {
+    case 'out':
+      return { out };
+    case 'to':
+      return { to };
+    case 'network':
+      return { network };
+    case 'peers':
+      return { peers: peers.map(String) };
+  }
+}
+
+function nameOf(place: Place, { out, to = [] }: PublishOptions, peers: readonly PeerUrl[]): string {
+  switch (place) {
+    case 'out':
+      return out!;
+    case 'network':
+      return 'the network';
+    default:
+      return (place === 'to' ? to : peers).join(' and ');
+  }
+}
+
 async function sinkOf(
   out: string | undefined,
+  stores: readonly S3Target[],
   peers: readonly PeerUrl[],
   { token }: Settings,
   output: Output,
   signal: AbortSignal,
 ): Promise<ChunkSink> {
   if (out !== undefined) return chunkFolderSink(out);
+  if (stores.length > 0) return uploadTo(stores);
   await requirePeers(peers, signal, output.isSilent);
   return uploadTo(
     peers.map((peer) => new HttpTransport(peer)),

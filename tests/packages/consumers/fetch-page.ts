@@ -46,3 +46,10 @@ export async function laterVisit(peer: string, film: string) {
   await antFetch.close();
   return { bytes: Array.from(bytes), code };
 }
+
+export async function readText(peer: string, address: string) {
+  const antFetch = createAntFetch({ peers: [peer], store: 'memory' });
+  const text = await (await antFetch(address)).text();
+  await antFetch.close();
+  return text;
+}

@@ -7,12 +7,17 @@ export async function run({ address }: { address: string }) {
     config: { peers: ['https://peer.example'], names: { home: address } },
   });
   const codes = await Promise.all(
-    [antway.ready, antway.pin(address), antway.fetch(address), antway.pins(), antway.unpin(address)].map(
-      (promise: Promise<unknown>) =>
-        promise.then(
-          () => undefined,
-          (error: unknown) => error instanceof DropInError && error.code,
-        ),
+    [
+      ...[antway.ready, antway.pin(address), antway.fetch(address), antway.pins(), antway.unpin(address)],
+      ...[antway.stats(), antway.manifests(), antway.addManifest('ant://manifest/AAAA')],
+      ...[antway.readManifest(address), antway.removeManifest(address), antway.export(address)],
+      ...[antway.import(new Blob([])), antway.peers(), antway.addPeer('https://peer.example')],
+      ...[antway.removePeer('https://peer.example'), antway.resetPeers()],
+    ].map((promise: Promise<unknown>) =>
+      promise.then(
+        () => undefined,
+        (error: unknown) => error instanceof DropInError && error.code,
+      ),
     ),
   );
   let code: string | undefined;
@@ -22,6 +27,7 @@ export async function run({ address }: { address: string }) {
     code = error instanceof DropInError ? error.code : undefined;
   }
   const urls = [antway.url(`ant://${address}/a%20b.txt`), antway.url(address, 'a b.txt'), antway.url('home')];
+  antway.on('pins', () => undefined)();
   antway.close();
   return { codes: [...new Set(codes)], code, urls };
 }

@@ -7,6 +7,29 @@ import {
   createPublisher,
 } from '@antway/publish';
 
+interface Platform {
+  Worker?: new (...args: unknown[]) => object;
+  process?: { getBuiltinModule?(name: string): unknown };
+}
+
+/** Counts the workers that start from now on. */
+function countWorkers(): () => number {
+  let started = 0;
+  const platform = globalThis as Platform;
+  const threads = platform.process?.getBuiltinModule?.('node:worker_threads') as Platform | undefined;
+  for (const place of [platform, threads]) {
+    const Own = place?.Worker;
+    if (!place || !Own) continue;
+    place.Worker = class extends Own {
+      constructor(...args: unknown[]) {
+        super(...args);
+        started++;
+      }
+    };
+  }
+  return () => started;
+}
+
 /** Publishes in every form that all platforms have, and reads it back. */
 export async function run({ peer, token = '' }: { peer: string; token?: string }) {
   const publisher: AntPublisher = createPublisher({ peers: [peer], token });
@@ -30,7 +53,12 @@ export async function run({ peer, token = '' }: { peer: string; token?: string }
   const onProgress = (progress: AntPublishProgress) => {
     last = progress;
   };
-  await publisher.publish(bytes, { onProgress });
+  const workers = countWorkers();
+  const inParallel = await publisher.publish(bytes, { onProgress });
+  const isParallel = workers() > 1;
+  const single = createPublisher({ peers: [peer], token, threads: 1 });
+  const isSame = (await single.publish(bytes)).address === inParallel.address;
+  single.close();
   const { presentChunks: present } = await publisher.publish(bytes.buffer);
 
   const reason = new Error('no longer needed');
@@ -53,6 +81,8 @@ export async function run({ peer, token = '' }: { peer: string; token?: string }
       totalChunks: last.totalChunks,
     },
     present,
+    isParallel,
+    isSame,
     isAborted,
     error,
   };
