@@ -3,6 +3,7 @@ import { formatAnt, formatEther } from '../payment/amounts.ts';
 import { prepareBill } from '../payment/bill.ts';
 import { isNetworkChain } from '../payment/chain.ts';
 import { type JournalStore, PaymentJournal } from '../payment/journal.ts';
+import { gasOf, unpaid } from '../payment/payable.ts';
 import type { RecordToStore } from '../payment/quotes.ts';
 import { Relay } from '../payment/relay.ts';
 import { rpcProvider } from '../payment/rpc.ts';
@@ -86,14 +87,17 @@ export function priceAsker(
     if (!isNetworkChain(chain)) output.note(aboutChain(chain));
     output.note(`Asking the network for prices of ${plural(records.length, 'record')} …`);
     const journal = new PaymentJournal(emptyStore);
-    const { due, amount, stored } = await prepareBill(records, { relays, journal, signal });
-    const quotes = due.flatMap(({ plan }) => plan.quotes);
+    const { due, dueRecords, amount, stored } = await prepareBill(records, { relays, journal, signal });
+    const quotes = [
+      ...due.offers.flatMap(({ plan }) => plan.quotes),
+      ...due.batches.flatMap(({ pools }) => pools.flat()),
+    ];
     const times = quotes.map(({ timestamp }) => timestamp).sort((a, b) => a - b);
     return {
-      due: due.length,
+      due: dueRecords,
       amount: `${amount}`,
       stored,
-      fees: vault ? `${await vault.estimateFees(due.length)}` : null,
+      fees: vault ? `${await vault.feesOf(gasOf(await unpaid(due, journal)))}` : null,
       chainId: chain.chainId,
       quotes: quotes.length,
       relays: relays.map(({ url }) => url),
