@@ -17,9 +17,7 @@ export class Address {
     if (!hexPattern.test(text)) {
       throw new AntwayError('BAD_ADDRESS', `“${text}” is not a content address: it must be 64 hex digits.`);
     }
-    const bytes = new Uint8Array(32);
-    for (let i = 0; i < 32; i++) bytes[i] = Number.parseInt(text.slice(2 * i, 2 * i + 2), 16);
-    return new Address(bytes);
+    return new Address(fromHex(text));
   }
 
   /** Copies 32 bytes from `bytes`. @throws AntwayError `BAD_ADDRESS` for any other length. */
@@ -95,6 +93,13 @@ export function toHex(bytes: Uint8Array): string {
   let text = '';
   for (const byte of bytes) text += hexOfByte[byte];
   return text;
+}
+
+/** @param text lower-case or upper-case hex digits in pairs, which the caller has checked. */
+export function fromHex(text: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from({ length: text.length / 2 }, (_, i) =>
+    Number.parseInt(text.slice(2 * i, 2 * i + 2), 16),
+  );
 }
 
 /** A label for an address in hex, where a reader needs to tell a few apart. It proves nothing. */

@@ -14,10 +14,3 @@ const utf8 = new TextEncoder();
 export function textBytes(text: string): Uint8Array<ArrayBuffer> {
   return utf8.encode(text);
 }
-
-/** @param text lower-case or upper-case hex digits in pairs, which the caller has checked. */
-export function fromHex(text: string): Uint8Array<ArrayBuffer> {
-  return Uint8Array.from({ length: text.length / 2 }, (_, i) =>
-    Number.parseInt(text.slice(2 * i, 2 * i + 2), 16),
-  );
-}

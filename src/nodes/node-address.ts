@@ -1,6 +1,6 @@
-import { toHex } from '../address.ts';
+import { fromHex, toHex } from '../address.ts';
 import { AntwayError } from '../errors.ts';
-import { concat, fromHex } from './bytes.ts';
+import { concat } from './bytes.ts';
 import { isIpv4, isIpv6 } from './host.ts';
 import { nodeLimits } from './node-limits.ts';
 

@@ -1,6 +1,5 @@
-import { Address } from '../address.ts';
+import { Address, fromHex, toHex } from '../address.ts';
 import { AntwayError } from '../errors.ts';
-import { fromHex, toHex } from './hex.ts';
 import { OwnerKey } from './owner-key.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;

@@ -1,7 +1,6 @@
 import { clear, createStore, del, get, keys, set, type UseStore, update } from 'idb-keyval';
-import { Address } from '../address.ts';
+import { Address, fromHex, toHex } from '../address.ts';
 import { AntwayError } from '../errors.ts';
-import { fromHex, toHex } from './hex.ts';
 import { checkPassphrase, iterations } from './key-file.ts';
 import { OwnerKey } from './owner-key.ts';
 

@@ -1,7 +1,6 @@
-import { Address } from '../address.ts';
+import { Address, fromHex, toHex } from '../address.ts';
 import { finalCounter, newestPointer, type Pointer, parsePointer } from '../content/pointer.ts';
 import { AntwayError } from '../errors.ts';
-import { fromHex, toHex } from './hex.ts';
 
 /** A state of the pointer that this device signed, or that a peer answered. */
 export interface OwnerState {

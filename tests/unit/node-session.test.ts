@@ -1,8 +1,7 @@
 import { blake3 } from '@noble/hashes/blake3.js';
 import { describe, expect, it } from 'vitest';
-import { toHex } from '../../src/address.ts';
+import { fromHex, toHex } from '../../src/address.ts';
 import { synthesiseAnswer } from '../../src/nodes/answer.ts';
-import { fromHex } from '../../src/nodes/bytes.ts';
 import { decodePointerGet, encodePointerGet } from '../../src/nodes/chunk-protocol.ts';
 import { FrameReader } from '../../src/nodes/frames.ts';
 import {

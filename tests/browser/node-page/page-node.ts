@@ -2,8 +2,7 @@
  * Nodes in a page. Each has a certificate, an identity and the node's half of the protocol. Clients in this page and in
  * pages of other browsers reach them.
  */
-import { toHex } from '../../../src/address.ts';
-import { fromHex } from '../../../src/nodes/bytes.ts';
+import { fromHex, toHex } from '../../../src/address.ts';
 import { formatNodeAddress, type NodeAddress } from '../../../src/nodes/node-address.ts';
 import {
   type Answer,
