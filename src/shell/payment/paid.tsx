@@ -1,5 +1,4 @@
 import { useState } from 'preact/hooks';
-import { formatAnt, formatEther } from '../../payment/amounts.ts';
 import { receiptOf } from '../../payment/receipt.ts';
 import { Button } from '../button.tsx';
 import { asGatewayApiError, type GatewayApiError } from '../gateway-api.ts';
@@ -8,6 +7,7 @@ import type { NetworkResult } from '../publish/publish-session.ts';
 import { saveAs } from '../save-as.ts';
 import { paymentTexts } from '../texts/payment.ts';
 import { openJournal } from './journal-database.ts';
+import { localAnt, localEther } from './local-amounts.ts';
 
 /** The cost of an upload to the network, and its receipt. */
 export default function Paid({ address, network }: { address: string; network: NetworkResult }) {
@@ -27,7 +27,7 @@ export default function Paid({ address, network }: { address: string; network: N
 
   return (
     <>
-      <p class="note">{t.receiptNote(formatAnt(amount), formatEther(fees))}</p>
+      <p class="note">{t.receiptNote(localAnt(amount), localEther(fees))}</p>
       <p class="actions">
         <Button look="quiet" isSmall onClick={save}>
           {t.receipt}

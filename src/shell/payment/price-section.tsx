@@ -1,5 +1,4 @@
 import { useEffect, useState } from 'preact/hooks';
-import { formatAnt, formatEther, formatUnits, parseAnt } from '../../payment/amounts.ts';
 import { isNetworkChain } from '../../payment/chain.ts';
 import { Button } from '../button.tsx';
 import { formatChunks, formatCount } from '../format.ts';
@@ -9,6 +8,7 @@ import { type PublishState, publishSession } from '../publish/publish-session.ts
 import { Section } from '../section.tsx';
 import { TextField } from '../text-field.tsx';
 import { paymentTexts } from '../texts/payment.ts';
+import { localAnt, localEther, localInput, parseLocalAnt } from './local-amounts.ts';
 import { OtherChain } from './network-fields.tsx';
 import { type Connected, usePayment } from './use-payment.ts';
 import { useWallets, type Wallet } from './wallets.ts';
@@ -37,7 +37,7 @@ export default function PriceSection({ state }: { state: Priced }) {
   return (
     <Section id="price" title={t.priceTitle}>
       {!isNetworkChain(chain) && <OtherChain chain={chain} />}
-      <p class="price-total">{(batched > 0 ? t.mostTotal : t.total)(formatAnt(bill.amount))}</p>
+      <p class="price-total">{(batched > 0 ? t.mostTotal : t.total)(localAnt(bill.amount))}</p>
       <p class="note">{t.records(formatChunks(bill.records), bill.stored, bill.paid)}</p>
       {batched > 0 && <p class="note">{t.batched(formatChunks(batched), bill.due.batches.length)}</p>}
       <p class="note">{t.once}</p>
@@ -92,7 +92,7 @@ function FileShares({ picked, amount }: { picked: Picked; amount: bigint }) {
       <ul>
         {sorted.slice(0, shownFiles).map(({ path, file }) => (
           <li key={path}>
-            <span>{path}</span> <span class="label">{formatAnt(rounded(share(file.size)))}</span>
+            <span>{path}</span> <span class="label">{localAnt(rounded(share(file.size)))}</span>
           </li>
         ))}
         {sorted.length > shownFiles && <li>{t.perFileMore(formatCount(sorted.length - shownFiles))}</li>}
@@ -139,12 +139,12 @@ interface PayFormProps {
 
 function PayForm({ connected, isWaiting, onPay, onForget, onOther }: PayFormProps) {
   const { account, amount, balance, fees, waiting } = connected;
-  const [limit, setLimit] = useState(() => formatUnits(amount));
+  const [limit, setLimit] = useState(() => localInput(amount));
   const [problem, setProblem] = useState<string | null>(null);
   const t = paymentTexts();
 
   function submit() {
-    const most = parseAnt(limit.trim());
+    const most = parseLocalAnt(limit);
     const wrong = most === undefined ? t.badLimit : most < amount ? t.belowLimit : null;
     setProblem(wrong);
     if (wrong !== null) document.getElementById('pay-limit')?.focus();
@@ -164,9 +164,9 @@ function PayForm({ connected, isWaiting, onPay, onForget, onOther }: PayFormProp
         <dt>{t.account}</dt>
         <dd class="address">{account.address}</dd>
         <dt>{t.balance}</dt>
-        <dd>{formatAnt(balance)}</dd>
+        <dd>{localAnt(balance)}</dd>
         <dt>{t.fees}</dt>
-        <dd>{formatEther(rounded(fees))}</dd>
+        <dd>{localEther(rounded(fees))}</dd>
       </dl>
       {waiting && (
         <p class="notice-strong">
@@ -193,7 +193,7 @@ function PayForm({ connected, isWaiting, onPay, onForget, onOther }: PayFormProp
       </p>
       <p class="actions">
         <Button type="submit" aria-disabled={isWaiting}>
-          {t.pay(formatAnt(amount))}
+          {t.pay(localAnt(amount))}
         </Button>
         {!isWaiting && (
           <Button look="quiet" onClick={onOther}>

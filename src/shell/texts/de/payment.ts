@@ -44,7 +44,7 @@ export const payment: typeof english = {
   balance: 'Es hat',
   fees: 'Gebühren, etwa',
   limit: 'Höchstens zahlen (ANT)',
-  badLimit: 'Geben Sie einen Betrag wie 0.5 ein.',
+  badLimit: 'Geben Sie einen Betrag wie 0,5 ein.',
   belowLimit: 'Der Preis ist höher als das, was Sie höchstens zahlen wollen.',
   pay: (amount) => `${amount} zahlen`,
   otherWallet: 'Eine andere Wallet',
