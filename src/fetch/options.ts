@@ -28,7 +28,7 @@ export function parseOptions(options: AntFetchOptions): ParsedOptions {
   try {
     const settings = parseSettings({ peers, names });
     const base = globalThis.location?.origin;
-    const { config } = combine({}, settings, base && base !== 'null' ? base : 'https://page.invalid');
+    const { config } = combine(settings, {}, base && base !== 'null' ? base : 'https://page.invalid');
     if (config.peers.some(({ origin }) => origin === 'https://page.invalid')) {
       throw new TypeError('createAntFetch: the peer “/” is the host of a page, and this program has none.');
     }

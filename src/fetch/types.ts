@@ -24,7 +24,7 @@ export interface AntFetchOptions {
    * host of the page.
    */
   peers: readonly string[];
-  /** Addresses (64 hex digits) by name. */
+  /** Addresses (64 hex digits) by name, of content or of pointers. `ant://<name>` and `ant://~<name>` are the same. */
   names?: Readonly<Record<string, string>>;
   /** Default: IndexedDB where it exists, otherwise memory. */
   store?: AntStoreOption;

@@ -89,7 +89,7 @@ test('a user names an address, opens it by the name and removes the name; the ho
   await names.getByRole('textbox', { name: 'Name' }).fill('not a name');
   await names.getByLabel('Address').fill(letter);
   await names.getByRole('button', { name: 'Add a name' }).click();
-  await expect(names.getByRole('alert')).toContainText('A name consists of letters');
+  await expect(names.getByRole('alert')).toContainText('A name has only letters');
   await expect(names.getByRole('textbox', { name: 'Name' })).toBeFocused();
   await names.getByRole('textbox', { name: 'Name' }).fill('letter');
   await names.getByLabel('Address').fill('12');
@@ -97,10 +97,12 @@ test('a user names an address, opens it by the name and removes the name; the ho
   await expect(names.getByRole('alert')).toHaveText('An address has 64 hex digits.');
   await names.getByLabel('Address').fill(letter);
   await names.getByRole('button', { name: 'Add a name' }).click();
-  await expect(names.getByRole('link', { name: 'letter' })).toBeVisible();
-  await expect.poll(async () => (await gateway.fetch('/letter')).text).toBe('a letter');
-  await names.getByRole('button', { name: 'Remove the name letter' }).click();
-  await expect(names.getByRole('listitem')).toHaveCount(1);
+  await expect(names.getByRole('link', { name: '~letter' })).toHaveAttribute('href', `/${letter}/`);
+  // The worker and the host do not know the user's names.
+  expect((await config()).names).toEqual({ hosts: 'ab'.repeat(32) });
+  await names.getByRole('button', { name: 'Remove the name ~letter' }).click();
+  await expect(names.getByRole('link', { name: '~letter' })).toHaveCount(0);
+  await expect(names.getByRole('link', { name: 'hosts' })).toBeVisible();
 });
 
 test('bookmarks of fetch>it become names, and names become a bookmark file', async () => {
@@ -118,8 +120,10 @@ test('bookmarks of fetch>it become names, and names become a bookmark file', asy
   await expect(names).toContainText('This is not a bookmark file of fetch>it.');
   const bookmark = { id: '1', label: 'My <b>letter</b>', address: 'cd'.repeat(32), addedAt: 1 };
   await choose(JSON.stringify({ version: 1, exportedAt: 1, bookmarks: [bookmark] }));
-  await expect(names.getByRole('link', { name: 'My-b-letter-b' })).toBeVisible();
-  await expect.poll(async () => (await config()).names['My-b-letter-b']).toBe('cd'.repeat(32));
+  await expect(names.getByRole('link', { name: '~My-b-letter-b' })).toHaveAttribute(
+    'href',
+    `/${'cd'.repeat(32)}/`,
+  );
 
   const download = shell.waitForEvent('download');
   await names.getByRole('button', { name: 'Export for fetch>it' }).click();

@@ -42,7 +42,7 @@ export function AddressForm({ source, route: { manifest, incoming }, isReady }: 
   usePaste(take);
 
   function parse(newText: string) {
-    return parseAddressInput(newText, { names: new Set(names.keys()), origin: location.origin });
+    return parseAddressInput(newText, { names, origin: location.origin });
   }
 
   function change(newText: string) {

@@ -1,19 +1,20 @@
 import { Address } from '../../address.ts';
 import { parseAddressText } from '../../address-text.ts';
+import { type NameBook, written } from '../../names/name-book.ts';
 import { texts } from '../texts/texts.ts';
 
 /** The meaning of a user's text: a path of this gateway, a complete manifest, or a problem. */
 export type AddressInput = { path: string } | { manifestLink: string } | { problem: string };
 
 interface AddressInputContext {
-  names: ReadonlySet<string>;
+  names: NameBook;
   /** This gateway's origin, such as `https://gateway.example`. */
   origin: string;
 }
 
 /**
- * Parses text from the address box: every form that `parseAddressText` knows, and the names of this gateway. The result
- * includes the rest after the address (path, query, fragment).
+ * Parses text from the address box: every form that `parseAddressText` knows, and the known names. The result includes
+ * the rest after the address (path, query, fragment). A name of the user or of a list becomes its address.
  */
 export function parseAddressInput(text: string, { names, origin }: AddressInputContext): AddressInput {
   const { problems } = texts.open;
@@ -28,7 +29,19 @@ export function parseAddressInput(text: string, { names, origin }: AddressInputC
   if (site instanceof Address) return pathWithin(site.hex, rest);
   // The names of other gateways are not known here.
   if (gateway !== undefined && gateway !== origin) return { problem: problems.noAddress };
-  return names.has(site) ? pathWithin(site, rest) : { problem: problemOf(site) };
+  // The URL of a gateway has the name of its host there.
+  if (gateway !== undefined && !/[~@]/.test(site)) {
+    return names.isOfHost(site) ? pathWithin(site, rest) : { problem: problemOf(site) };
+  }
+  const found = names.resolve(site);
+  if (found.kind === 'conflict') {
+    return { problem: problems.conflict(site, found.meanings.map(written).join(', ')) };
+  }
+  if (found.kind === 'unknown') {
+    return { problem: /[~@]/.test(site) ? problems.unknownName(site) : problemOf(site) };
+  }
+  const { name, source, address } = found.meaning;
+  return pathWithin(source.kind === 'host' ? name : address, rest);
 }
 
 /** @param rest a path, a query and a fragment. */
