@@ -1,6 +1,6 @@
 import { skeletonOf } from './petname.ts';
 
-/** Who gave a name: the user, the gateway's host, or the owner of a list. */
+/** The giver of a name: the user, the gateway's host, or the owner of a list. */
 export type NameSource = { kind: 'own' } | { kind: 'host' } | { kind: 'list'; label: string };
 
 /** A name with the address that it stands for. */

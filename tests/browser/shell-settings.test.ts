@@ -100,7 +100,7 @@ test('a user names an address, opens it by the name and removes the name; the ho
   await expect(names.getByRole('link', { name: '~letter' })).toHaveAttribute('href', `/${letter}/`);
   // The worker and the host do not know the user's names.
   expect((await config()).names).toEqual({ hosts: 'ab'.repeat(32) });
-  await names.getByRole('button', { name: 'Remove the name ~letter' }).click();
+  await names.getByRole('button', { name: 'Remove: ~letter' }).click();
   await expect(names.getByRole('link', { name: '~letter' })).toHaveCount(0);
   await expect(names.getByRole('link', { name: 'hosts' })).toBeVisible();
 });

@@ -40,13 +40,11 @@ describe('a list of names', () => {
     const { names: kept, left } = parse({ antwayNames: 1, names });
     expect(kept).toEqual({ bank: a });
     expect(left).toHaveLength(7);
-    expect(
-      parse('{"antwayNames":1,"names":{"__proto__":"' + a + '","constructor":"' + a + '"}}').names,
-    ).toEqual({});
+    expect(parse(`{"antwayNames":1,"names":{"__proto__":"${a}","constructor":"${a}"}}`).names).toEqual({});
   });
 
   it('has a title that is text in one line', () => {
-    const title = '<img src=x onerror=alert(1)>\u202e\n' + 'x'.repeat(1_000);
+    const title = `<img src=x onerror=alert(1)>\u202e\n${'x'.repeat(1_000)}`;
     const read = parse({ antwayNames: 1, title, names: {} });
     expect(read.title).not.toMatch(/[\p{Cc}\u202e]/u);
     expect(read.title.length).toBeLessThanOrEqual(100);

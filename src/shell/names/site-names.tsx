@@ -16,7 +16,7 @@ import { useNames } from './names-store.ts';
 interface Props {
   /** 64 hex digits in lower case. */
   address: string;
-  /** What the names are for, in the labels of the buttons. */
+  /** The title of the content, for the labels of the buttons. */
   title: string;
   /** Whether the names are links to the content. */
   isLinked?: boolean;
@@ -81,12 +81,16 @@ export default function SiteNames({ address, title, isLinked = false }: Props) {
               )}
               <Button
                 look="link"
-                aria-label={t.renameOf(written(meaning))}
+                aria-label={texts.library.actionOn(t.rename, written(meaning))}
                 onClick={() => setEdited(meaning.name)}
               >
                 {t.rename}
               </Button>
-              <Button look="link" aria-label={t.removeOf(written(meaning))} onClick={() => remove(meaning)}>
+              <Button
+                look="link"
+                aria-label={texts.library.actionOn(t.remove, written(meaning))}
+                onClick={() => remove(meaning)}
+              >
                 {t.remove}
               </Button>
               <Conflicts of={meaning} />
@@ -108,7 +112,13 @@ export default function SiteNames({ address, title, isLinked = false }: Props) {
           onCancel={() => setEdited(undefined)}
         />
       ) : (
-        <Button look="quiet" isSmall ref={start} aria-label={t.giveTo(title)} onClick={() => setEdited(null)}>
+        <Button
+          look="quiet"
+          isSmall
+          ref={start}
+          aria-label={texts.library.actionOn(t.give, title)}
+          onClick={() => setEdited(null)}
+        >
           {t.give}
         </Button>
       )}

@@ -20,7 +20,7 @@ export interface StoredList {
 /** The stored lists by their addresses, 64 hex digits. */
 export type StoredLists = ReadonlyMap<string, StoredList>;
 
-/** What this page knows of the stored lists. Null until they are read. */
+/** The stored lists, as far as this page knows them. Null until they are read. */
 export const lists = new Observable<StoredLists | null>(null);
 
 const channelName = 'antway-name-lists';

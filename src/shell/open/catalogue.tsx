@@ -58,7 +58,7 @@ export function SiteList({ title, address, isOfHost, denied, active, onEntries }
   );
   const { value: listed, error } = useResource(load, active);
   const value = useMemo(
-    () => listed && listed.filter((entry) => !denied.includes(entry.address.toLowerCase())),
+    () => listed?.filter((entry) => !denied.includes(entry.address.toLowerCase())),
     [listed, denied],
   );
   useEffect(() => {

@@ -1,12 +1,15 @@
+import { encodeNameList } from '../../names/name-list.ts';
 import { asName, lookAlike, nameProblem } from '../../names/petname.ts';
 import { Button } from '../button.tsx';
-import { GatewayApiError, type GatewayConfig } from '../gateway-api.ts';
+import { GatewayApiError, type GatewayConfig, gateway } from '../gateway-api.ts';
 import { Icon } from '../icons.tsx';
 import { changeSettings } from '../names/change-names.ts';
+import { useNames } from '../names/names-store.ts';
 import { mostNameLists, refreshLists } from '../names/refresh-lists.ts';
 import { lists, type StoredList } from '../names/stored-lists.ts';
 import { useObserved } from '../observable.ts';
 import { ProblemText } from '../problem-text.tsx';
+import { saveAs } from '../save-as.ts';
 import { Section } from '../section.tsx';
 import { TextForm } from '../text-form.tsx';
 import { nameTexts } from '../texts/names.ts';
@@ -26,6 +29,7 @@ export function NameListsSection({ config, onChange }: Props) {
   const { error, announcement, run } = useAction(onChange);
   const t = nameTexts().lists;
   const labels = Object.keys(config.nameLists);
+  const own = useNames().book.all.filter(({ source }) => source.kind === 'own').length;
 
   function problemOf(text: string): string | null {
     const label = asName(text);
@@ -93,8 +97,16 @@ export function NameListsSection({ config, onChange }: Props) {
           )
         }
       />
-      {labels.length > 0 && (
-        <p class="actions">
+      <p class="note" id="own-list-note">
+        {t.ownNote}
+      </p>
+      <p class="actions">
+        {own > 0 && (
+          <Button look="quiet" aria-describedby="own-list-note" onClick={() => run(saveList, t.savedOwn)}>
+            {t.saveOwn}
+          </Button>
+        )}
+        {labels.length > 0 && (
           <Button
             look="quiet"
             onClick={() =>
@@ -103,8 +115,8 @@ export function NameListsSection({ config, onChange }: Props) {
           >
             {t.refresh}
           </Button>
-        </p>
-      )}
+        )}
+      </p>
       <p class={error ? 'note note-problem' : 'note'} role="status">
         {error ? <ProblemText problem={error} /> : announcement}
       </p>
@@ -112,7 +124,13 @@ export function NameListsSection({ config, onChange }: Props) {
   );
 }
 
-/** What is known of a list. Its title is a text of a stranger. */
+/** Saves the user's names as the file of a list, which the user can publish. */
+async function saveList(): Promise<void> {
+  const { names = {} } = await gateway.settings(new AbortController().signal);
+  saveAs(new Blob([encodeNameList({ title: '', names })], { type: 'application/json' }), 'names.json');
+}
+
+/** The size, the age and the problems of a list. Its title is a text of a stranger. */
 function State({ of: list }: { of: StoredList | undefined }) {
   const t = nameTexts().lists;
   if (!list) return <span class="label">{t.unread}</span>;

@@ -3,11 +3,8 @@ import type { names as english } from '../en/names.ts';
 export const names: typeof english = {
   yourName: 'Ihr Name dafür',
   give: 'Namen geben…',
-  giveTo: (title) => `${title} einen Namen geben`,
   rename: 'Umbenennen…',
-  renameOf: (name) => `${name} umbenennen`,
   remove: 'Entfernen',
-  removeOf: (name) => `Den Namen ${name} entfernen`,
   name: 'Name',
   note: (name) => `Nur dieser Browser kennt ihn. Mit ${name} öffnen Sie den Inhalt.`,
   save: 'Namen speichern',
@@ -48,6 +45,9 @@ export const names: typeof english = {
     problem: 'Sie ließ sich nicht lesen',
     tooMany: (most) => `Höchstens ${most} Namenslisten werden gelesen.`,
     taken: (label) => `Es gibt schon eine Liste ${label} oder eine, die so aussieht.`,
-    ofList: (label) => `Namen der Liste ${label}`,
+    ownNote:
+      'Um anderen Ihre Namen zu geben, sichern Sie sie als Datei, veröffentlichen die Datei und führen eine bleibende Adresse dorthin. Wiederholen Sie das nach einer Änderung. Wer die Adresse kennt, sieht alle Namen darin.',
+    saveOwn: 'Meine Namen als Liste sichern…',
+    savedOwn: 'Die Liste wurde gesichert. Veröffentlichen Sie sie unter Veröffentlichen.',
   },
 };

@@ -1,11 +1,8 @@
 export const names = {
   yourName: 'Your name for it',
   give: 'Give it a name…',
-  giveTo: (title: string) => `Give ${title} a name`,
   rename: 'Rename…',
-  renameOf: (name: string) => `Rename ${name}`,
   remove: 'Remove',
-  removeOf: (name: string) => `Remove the name ${name}`,
   name: 'Name',
   note: (name: string) => `Only this browser knows it. Type ${name} to open it.`,
   save: 'Save the name',
@@ -45,6 +42,9 @@ export const names = {
     problem: 'It could not be read',
     tooMany: (most: number) => `At most ${most} lists of names are read.`,
     taken: (label: string) => `There is a list ${label} already, or one that looks like it.`,
-    ofList: (label: string) => `Names of the list ${label}`,
+    ownNote:
+      'To give your names to others, save them as a file, publish the file, and lead a lasting address to it. Repeat that after a change. Everybody who knows the address sees all names in it.',
+    saveOwn: 'Save my names as a list…',
+    savedOwn: 'The list was saved. Publish it on the screen Publish.',
   },
 };
