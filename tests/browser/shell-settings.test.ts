@@ -84,7 +84,7 @@ test('a user sets the transport, peers of peers and the limit, and they stay aft
 
 test('a user names an address, opens it by the name and removes the name; the host’s names stay', async () => {
   const letter = await publish(Buffer.from('a letter'), first);
-  const names = section('Names');
+  const names = shell.getByRole('region', { name: 'Names', exact: true });
   await expect(names.getByRole('listitem')).toHaveText(/hosts.*from the host/);
   await names.getByRole('textbox', { name: 'Name' }).fill('not a name');
   await names.getByLabel('Address').fill(letter);
@@ -106,7 +106,7 @@ test('a user names an address, opens it by the name and removes the name; the ho
 });
 
 test('bookmarks of fetch>it become names, and names become a bookmark file', async () => {
-  const names = section('Names');
+  const names = shell.getByRole('region', { name: 'Names', exact: true });
   const choose = async (text: string) => {
     const chooser = shell.waitForEvent('filechooser');
     await names.getByRole('button', { name: 'Import from fetch>it…' }).click();
