@@ -49,6 +49,9 @@ async function giveName(page: Page, name: string): Promise<void> {
   await nameFields(page).getByRole('button', { name: 'Save the name' }).click();
 }
 
+// Each journey opens several pages.
+test.describe.configure({ timeout: 180_000 });
+
 test.beforeEach(async ({ startPeer }) => {
   peer = await startPeer();
   site = await publish(await makeTarchive(files), peer);
