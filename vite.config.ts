@@ -35,8 +35,9 @@ const chunks = [
   // Publications, keys and backups. The worker has a hash of each file, so a few large ones are better.
   {
     name: 'owned',
-    test: /\/(published|pointers|backup|owner)\/|\/(published|pointers|publications|publication)\.ts$/,
+    test: /\/(published|pointers|backup|owner)\/|\/(published|pointers|publications|publication|note-publication)\.ts$/,
   },
+  { name: 'site-exchange', test: /\/library\/(imported-card|site-exchange)\./ },
 ];
 
 const shortcutIcons = [{ src: '/icon-192.png', sizes: '192x192', type: 'image/png' }];

@@ -1,5 +1,6 @@
 import { build } from '../src/build.ts';
 import { siteOfHost } from '../src/gateway/origins/site-host.ts';
+import { delay } from '../src/util/delay.ts';
 import { isForSites, servedHeaders } from './shell-headers.ts';
 import type { ExpectedFile, VerifiedFiles } from './verified-files.ts';
 
@@ -7,6 +8,9 @@ export const shellDocument = '/index.html';
 
 /** The page that a site's own origin shows before its first content. */
 export const sitePage = '/-/site.html';
+
+/** How long opened content may load before the worker stores the rest of the shell, in milliseconds. */
+const contentFirstMs = 5_000;
 
 const first = Object.keys(build?.first ?? {});
 const installed = [...first, ...Object.keys(build?.installed ?? {})];
@@ -22,6 +26,7 @@ export class ShellFiles {
   readonly #first: readonly ExpectedFile[];
   readonly #installed: readonly ExpectedFile[];
   #completing: Promise<boolean> | undefined;
+  #isDue = false;
   readonly #ending = new AbortController();
   readonly #isSite: boolean;
 
@@ -59,6 +64,19 @@ export class ShellFiles {
       this.#completing = undefined;
     });
     return this.#completing;
+  }
+
+  /**
+   * As `complete`, after content had time to load. Undefined if this is not the first call since the worker started. The first
+   * visit may be by a link to content, and then no page of the shell calls `complete`.
+   */
+  completeLater(): Promise<boolean> | undefined {
+    if (this.#isDue) return undefined;
+    this.#isDue = true;
+    return delay(contentFirstMs, this.#ending.signal).then(
+      () => this.complete(),
+      () => false,
+    );
   }
 
   /** Ends `complete` for good. A newer version could otherwise wait for minutes until a slow host has answered. */

@@ -118,8 +118,8 @@ function isNodeOwner(source: ExtendableMessageEvent['source']): source is Window
 }
 
 /** Stores the files that the first installation left out. The reply tells whether all of them are stored. */
-async function completeFiles([port]: readonly MessagePort[]): Promise<void> {
-  const isComplete = await shellFiles.complete().catch(async (error) => {
+async function completeFiles([port]: readonly MessagePort[], storing = shellFiles.complete()): Promise<void> {
+  const isComplete = await storing.catch(async (error) => {
     console.warn('antway: the shell is not complete for offline use', error);
     // The host may have a newer version, and no longer the files of this one.
     await self.registration.update().catch(() => undefined);
@@ -165,6 +165,8 @@ async function share(request: Request): Promise<Response> {
 
 async function answer(event: FetchEvent): Promise<Response> {
   const { request } = event;
+  const storing = isSite || request.mode !== 'navigate' ? undefined : shellFiles.completeLater();
+  if (storing) event.waitUntil(completeFiles([], storing));
   const context: RequestContext = {
     waitUntil: (work) => event.waitUntil(work),
     client: () => clientOf(event),

@@ -1,12 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import {
   buildCli,
   buildDropIn,
   buildNpmPackages,
-  buildPeer,
   buildShell,
   built,
   checkCargo,
@@ -16,54 +15,28 @@ import {
   SetupError,
 } from '../../src/cli/setup.mjs';
 import { packages } from '../packages.ts';
+import { peerDependencies, peerPackageName, writePeerPackage } from '../peer-packages.ts';
 import { writeArchive } from './archive.ts';
 import { writeChecksums } from './checksums.ts';
-import { mergeReleases } from './merge.ts';
+import { writeCommandPackage } from './command-package.ts';
 import { notesOf } from './notes.ts';
+import { type Options, readOptions } from './options.ts';
+import { buildPeerFor, checkTargets } from './peer-binary.ts';
 import { writeBundlesSbom, writePeerSbom } from './sbom.ts';
 import { checkClean, compareWithSecondBuild } from './second-build.ts';
 
-/**
- * - `--out <folder>`: where the files go, `.antway/release` if not given. It is emptied.
- * - `--tag v1.2.3`: the release must have this version, and the changelog a section of it.
- * - `--bundles-only`: without the peer, which each platform builds for itself.
- * - `--verify`: builds twice, and compares.
- * - `--no-sbom`: without the bills of materials.
- * - `--merge <folder> <folder>…`: builds nothing; puts the releases of several platforms into the first folder.
- */
-const flags = {
-  out: { type: 'string', default: join(root, '.antway/release') },
-  tag: { type: 'string' },
-  'bundles-only': { type: 'boolean', default: false },
-  verify: { type: 'boolean', default: false },
-  'no-sbom': { type: 'boolean', default: false },
-  merge: { type: 'boolean', default: false },
-} as const;
-
-type Options = ReturnType<typeof readOptions>['values'];
-
 try {
-  const { values, positionals } = readOptions();
-  if (values.merge) mergeReleases(positionals);
-  else await release(values);
+  await release(readOptions(process.argv.slice(2)));
 } catch (error) {
   fail(error);
 }
 
-function readOptions() {
-  try {
-    const { values, positionals } = parseArgs({ options: flags, allowPositionals: true });
-    if (positionals.length > 0 && !values.merge) throw new Error(`Unexpected argument ${positionals[0]}`);
-    return { values: { ...values, out: resolve(values.out) }, positionals };
-  } catch (error) {
-    throw new SetupError((error as Error).message);
-  }
-}
-
 async function release(options: Options): Promise<void> {
-  const { out, tag } = options;
-  const isBundlesOnly = options['bundles-only'];
-  if (!isBundlesOnly) checkCargo();
+  const { out, tag, targets } = options;
+  if (targets.length > 0) {
+    checkCargo();
+    checkTargets(targets);
+  }
   checkClean();
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
   checkVersions(version, tag);
@@ -71,13 +44,15 @@ async function release(options: Options): Promise<void> {
 
   const archives = await build(version, options);
   if (options.verify) {
-    const same = ['--no-sbom', ...(isBundlesOnly ? ['--bundles-only'] : []), ...(tag ? ['--tag', tag] : [])];
+    const wanted =
+      targets.length > 0 ? targets.flatMap(({ triple }) => ['--target', triple]) : ['--bundles-only'];
+    const same = ['--no-sbom', ...wanted, ...(tag ? ['--tag', tag] : [])];
     await compareWithSecondBuild(out, archives, same);
     console.log('A second build in another folder has the same bytes.');
   }
-  if (!options['no-sbom']) {
+  if (options.sbom) {
     await writeBundlesSbom(join(out, `antway-${version}.cdx.json`));
-    if (!isBundlesOnly) await writePeerSbom(join(out, `${peerName(version)}.cdx.json`));
+    if (targets.length > 0) await writePeerSbom(join(out, `antway-peer-${version}.cdx.json`));
   }
   writeFileSync(join(out, 'NOTES.md'), notes);
   writeChecksums(out);
@@ -91,12 +66,11 @@ function checkVersions(version: string, tag: string | undefined): void {
 }
 
 /** @returns the names of the archives. */
-async function build(version: string, { out, 'bundles-only': isBundlesOnly }: Options): Promise<string[]> {
+async function build(version: string, { out, targets }: Options): Promise<string[]> {
   await buildShell();
   await buildCli();
   await buildDropIn();
   await buildNpmPackages();
-  if (!isBundlesOnly) await buildPeer();
   rmSync(out, { recursive: true, force: true });
   mkdirSync(out, { recursive: true });
 
@@ -110,21 +84,27 @@ async function build(version: string, { out, 'bundles-only': isBundlesOnly }: Op
     archives.push(`${name}.tar.gz`);
   };
   await write(`antway-app-${version}`, { web: built.shell });
-  if (!isBundlesOnly) {
-    const notices = { 'THIRD-PARTY-NOTICES.txt': 'peer/THIRD-PARTY-NOTICES.txt' };
-    await write(peerName(version), { 'antway-peer': built.peer, ...notices });
+  const staged = mkdtempSync(join(tmpdir(), 'antway-staged-'));
+  try {
+    const folders = packages.map(({ name }) => join(built.packages, name));
+    for (const target of targets) {
+      const binary = await buildPeerFor(target);
+      const notices = { 'THIRD-PARTY-NOTICES.txt': 'peer/THIRD-PARTY-NOTICES.txt' };
+      await write(`antway-peer-${version}-${target.triple}`, { 'antway-peer': binary, ...notices });
+      const folder = join(staged, peerPackageName(target));
+      writePeerPackage(target, binary, folder);
+      folders.push(folder);
+    }
+    const command = join(staged, 'antway');
+    writeCommandPackage(command, peerDependencies(targets, version));
+    const args = ['pack', command, ...folders, '--ignore-scripts', '--pack-destination', out];
+    await run('npm', [...args, '--loglevel', 'error'], { stdio: ['ignore', 'ignore', 'inherit'] });
+  } finally {
+    rmSync(staged, { recursive: true, force: true });
   }
-  const folders = ['.', ...packages.map(({ name }) => join(built.packages, name))];
-  const args = ['pack', ...folders, '--ignore-scripts', '--pack-destination', out, '--loglevel', 'error'];
-  await run('npm', args, { stdio: ['ignore', 'ignore', 'inherit'] });
-  const tarballs = ['antway', ...packages.map(({ name }) => `antway-${name}`)];
+  const scoped = [...packages.map(({ name }) => name), ...targets.map(peerPackageName)];
+  const tarballs = ['antway', ...scoped.map((name) => `antway-${name}`)];
   return [...archives, ...tarballs.map((name) => `${name}-${version}.tgz`)];
-}
-
-/** With Rust's name for this platform, such as `x86_64-unknown-linux-gnu`. */
-function peerName(version: string): string {
-  const platform = /^host: (.+)$/m.exec(execFileSync('rustc', ['-vV'], { encoding: 'utf8' }))![1];
-  return `antway-peer-${version}-${platform}`;
 }
 
 function commitTime(): Date {

@@ -1,7 +1,7 @@
-// The processes of peers that `npm start` runs. Plain JavaScript, see setup.mjs.
+// The processes of peers that `npm start` and `antway serve` run. Plain JavaScript, see setup.mjs.
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import { built, root, SetupError } from './setup.mjs';
+import { SetupError } from './setup-error.mjs';
 
 /** The peer's time to finish its work after SIGTERM. */
 const stopTimeoutMs = 10_000;
@@ -9,17 +9,21 @@ const stopTimeoutMs = 10_000;
 /**
  * A peer that hosts the gateway, in a process of its own.
  * @typedef {object} PeerSettings
+ * @property {string} program the script of the command `antway` for the peer in Node; the binary of the peer in Rust.
  * @property {string[]} addresses loopback addresses with ports, for HTTP.
  * @property {string[]} [webTransport] the same for WebTransport. Only the peer in Rust has it.
  * @property {string} store the folder of the chunks.
+ * @property {boolean} [allowsWrites] whether programs of this machine may write.
+ * @property {string} web the folder of the built gateway.
  * @property {string} config the file for `/antway.json`.
- * @property {string} [network] the network that the peer in Rust connects to.
+ * @property {string[]} [more] more options of the peer in Rust.
  */
 export class PeerProcess {
   /** The peer's HTTP origin. Set by `start`. */
   url = '';
   #child;
   #isStopping = false;
+  #kill = () => this.#child.kill('SIGKILL');
 
   /**
    * Starts a peer and waits until it listens.
@@ -42,31 +46,36 @@ export class PeerProcess {
     return peer;
   }
 
-  constructor(kind, { addresses, webTransport, store, config, network }) {
+  constructor(kind, { program, addresses, webTransport, store, allowsWrites, web, config, more = [] }) {
     const common = [
       ...['--http', addresses.join(',')],
       ...['--store', store],
-      '--allow-open-writes',
-      ...['--web', built.shell],
+      ...(allowsWrites ? ['--allow-open-writes'] : []),
+      ...['--web', web],
       ...['--web-config', config],
     ];
     // With its own process group, the peer gets no Ctrl-C. This process stops the peer in an orderly way.
-    const options = { cwd: root, detached: process.platform !== 'win32' };
+    const options = { detached: process.platform !== 'win32' };
     if (kind === 'node') {
-      const args = [built.cli, 'peer', ...common];
+      const args = [program, 'peer', ...common];
       this.#child = spawn(process.execPath, args, {
         ...options,
         stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
       });
     } else {
-      const more = ['--webtransport', webTransport.join(','), ...(network ? ['--network', network] : [])];
-      const program = network ? built.networkPeer : built.peer;
       // The peer's stdin ends with this process, also if this process is killed.
-      const args = ['serve', ...common, ...more, '--exit-with-stdin'];
+      const args = [
+        'serve',
+        ...common,
+        ...['--webtransport', webTransport.join(',')],
+        ...more,
+        '--exit-with-stdin',
+      ];
       this.#child = spawn(program, args, { ...options, stdio: ['pipe', 'pipe', 'inherit'] });
       this.#child.stdin.on('error', () => undefined); // the end of the peer is reported by its `exit`
     }
-    process.on('exit', () => this.#child.kill('SIGKILL'));
+    process.on('exit', this.#kill);
+    this.#child.once('exit', () => process.off('exit', this.#kill));
   }
 
   /** Only for the peer in Node: passes requests on to the peer at this origin; without an origin, answers itself again. */

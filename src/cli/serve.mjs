@@ -6,6 +6,7 @@ import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { serveExample } from './example-site.mjs';
 import { PeerProcess } from './peer-process.mjs';
+import { prebuiltPlatforms } from './prebuilt-peer.mjs';
 import { built, fail, peerBuildLog, root, SetupError, stateFolder, supportsRustPeer } from './setup.mjs';
 
 const defaultPort = 8080;
@@ -28,6 +29,9 @@ const configFile = join(dataFolder, 'antway.json');
  * content, until the peer ends or a signal arrives. The page and the command must be built.
  * @param {object} options
  * @param {'node' | 'rust'} [options.peer] the peer to begin with. The one in Rust must be built.
+ * @param {{ name: string, program: string }} [options.prebuilt] the package whose peer in Rust is used, in place of the
+ *   one that was built.
+ * @param {string} [options.prebuiltProblem] why an installed package is not used.
  * @param {string} [options.network] the network for the peer in Rust.
  * @param {(signal: AbortSignal) => Promise<void>} [options.buildSuccessor] builds the peer in Rust, which then takes over
  *   from the one in Node.
@@ -35,7 +39,14 @@ const configFile = join(dataFolder, 'antway.json');
  * @throws SetupError when the peer cannot start. When the peer ends later, the process ends. When a part fails that is
  *   built in the background, the gateway serves on without that part.
  */
-export async function serve({ peer: kind = 'rust', network, buildSuccessor, buildExample } = {}) {
+export async function serve({
+  peer: kind = 'rust',
+  prebuilt,
+  prebuiltProblem,
+  network,
+  buildSuccessor,
+  buildExample,
+} = {}) {
   // Browsers may resolve the name to either loopback address.
   const hosts = (await isFree(0, '::1')) ? ['127.0.0.1', '[::1]'] : ['127.0.0.1'];
   const port = await choosePort(hosts);
@@ -44,7 +55,15 @@ export async function serve({ peer: kind = 'rust', network, buildSuccessor, buil
   // The peer requires this file at its start, before the sample site has an address. Do not overwrite an existing file:
   // another `npm start` may use it. In that case, the peer below fails to start.
   if (!existsSync(configFile)) await writeConfig({ peers: ['/'] });
-  const settings = { store: join(dataFolder, 'store'), config: configFile, network };
+  const settings = {
+    store: join(dataFolder, 'store'),
+    allowsWrites: true,
+    web: built.shell,
+    config: configFile,
+  };
+  const rust = network
+    ? { ...settings, program: built.networkPeer, more: ['--network', network] }
+    : { ...settings, program: prebuilt?.program ?? built.peer };
 
   /** @type {PeerProcess[]} */
   const peers = [];
@@ -64,7 +83,8 @@ export async function serve({ peer: kind = 'rust', network, buildSuccessor, buil
     setInterval(() => process.ppid !== parent && stop(), parentCheckMs).unref();
   }
 
-  const peer = await PeerProcess.start(kind, { ...settings, addresses, webTransport: addresses }, (reason) =>
+  const first = kind === 'rust' ? { ...rust, webTransport: addresses } : { ...settings, program: built.cli };
+  const peer = await PeerProcess.start(kind, { ...first, addresses }, (reason) =>
     fail(new SetupError(`The peer ended unexpectedly (${reason}). Its last words are above.`)),
   );
   peers.push(peer);
@@ -73,6 +93,8 @@ export async function serve({ peer: kind = 'rust', network, buildSuccessor, buil
   await writeConfig({ peers: ['/'], names: { sample: address }, sample: { ...sample, address } });
   const origin = `http://${name}:${new URL(loopback).port}`;
   console.log(banner({ origin, loopback, address, hasIPv6: hosts.length > 1, network }));
+  if (prebuiltProblem) console.error(`\n${prebuiltProblem}`);
+  if (prebuilt) console.log(`\nThe peer in Rust of ${prebuilt.name} serves: WebTransport is available.`);
   if (kind === 'node') console.log(`\n${buildSuccessor ? withSuccessor : withoutSuccessor()}`);
 
   try {
@@ -89,13 +111,7 @@ export async function serve({ peer: kind = 'rust', network, buildSuccessor, buil
     console.error(`The example of another site is missing: ${reasonOf(error)}`);
   }
   if (kind === 'node' && buildSuccessor) {
-    await takeOver(
-      peer,
-      peers,
-      { ...settings, hosts },
-      () => buildSuccessor(stopping.signal),
-      stopping.signal,
-    );
+    await takeOver(peer, peers, { ...rust, hosts }, () => buildSuccessor(stopping.signal), stopping.signal);
   }
 }
 
@@ -105,9 +121,16 @@ priority. It takes over when it is ready; nothing has to be restarted.`;
 const withoutSuccessor = () =>
   supportsRustPeer()
     ? `A peer in Node serves, by HTTP. Without Rust, WebTransport and the Autonomi network are missing. To get them,
-install Rust from https://rustup.rs/ and start again.`
+install Rust from https://rustup.rs/ and start again.${withPackage()}`
     : `A peer in Node serves, by HTTP. WebTransport and the Autonomi network are missing, because the peer in Rust does not
 run on Windows. To get them, start in WSL.`;
+
+function withPackage() {
+  const platform = `${process.platform}-${process.arch}`;
+  if (!prebuiltPlatforms.includes(platform)) return '';
+  return ` For WebTransport alone, install the package of a release:
+npm install --prefix .antway @antway/peer-${platform}`;
+}
 
 /** Builds and starts the peer in Rust. Until it works, and again after its end, the peer in Node answers. */
 async function takeOver(peer, peers, { hosts, ...settings }, build, signal) {

@@ -10,7 +10,7 @@ import { isReachable, type PeerOptions, peerFrom, uniquePeers } from './options.
 import { UsageError } from './usage-error.ts';
 
 /** The origin of the peer that `npm start` and `antway serve` run, if the default port is free. */
-export const defaultPeer = 'http://antway.localhost:8080';
+const defaultPeer = 'http://antway.localhost:8080';
 export const defaultConfigFile = 'antway.json';
 
 /** The settings of a command. Options win over environment variables, and those over the configuration file. */

@@ -2,6 +2,8 @@
 
 import type { StdioOptions } from 'node:child_process';
 
+export { SetupError } from './setup-error.mjs';
+
 export const root: string;
 
 /** Full path of the folder with the state of this copy of the project. */
@@ -69,9 +71,6 @@ export function run(
 
 /** Runs pnpm at the version of this project, in the project's folder. @throws SetupError when it fails. */
 export function runPnpm(args: readonly string[]): Promise<void>;
-
-/** A problem that the user has to solve. The message says how. */
-export class SetupError extends Error {}
 
 /** Ends the process. Prints only the message of a `SetupError`, and the stack of any other error. */
 export function fail(error: unknown): never;

@@ -6,6 +6,9 @@ import { mkdir, open, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { constants, setPriority } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { SetupError } from './setup-error.mjs';
+
+export { SetupError };
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -26,10 +29,6 @@ export const built = {
   dropIn: join(root, 'dist-drop-in'),
   packages: join(root, 'dist-packages'),
 };
-
-export class SetupError extends Error {
-  name = 'SetupError';
-}
 
 export function fail(error) {
   console.error(error instanceof SetupError ? `\n${error.message}` : error);

@@ -14,7 +14,7 @@ export interface SilentPeer {
 }
 
 /** Asks each peer for a sign of life. Any answer is one, also that of a server that does not describe itself. */
-export async function silentPeers(peers: readonly PeerUrl[], signal: AbortSignal): Promise<SilentPeer[]> {
+async function silentPeers(peers: readonly PeerUrl[], signal: AbortSignal): Promise<SilentPeer[]> {
   const found = await Promise.all(
     peers.map(async (peer) => {
       const late = AbortSignal.timeout(silentMs);

@@ -8,7 +8,7 @@ const help = `npm start has two options:
   npm start -- --network          opens addresses of the Autonomi network
   npm start -- --network <file>   uses the bootstrap nodes in a file
   npm start -- --peer node        needs no Rust, and has no WebTransport
-  npm start -- --peer rust        waits until the peer in Rust is built`;
+  npm start -- --peer rust        waits until the peer in Rust is built, also if a package has one`;
 
 /**
  * Returns the value for the peer's `--network` (`mainnet`, the full path of a file, or undefined) and the wanted peer

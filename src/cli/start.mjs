@@ -1,4 +1,7 @@
 // `npm start`: builds and runs the gateway from a fresh clone. Plain JavaScript, see setup.mjs.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { choosePeer, findPrebuiltPeer } from './prebuilt-peer.mjs';
 import {
   buildCli,
   buildDropIn,
@@ -12,6 +15,8 @@ import {
   hasCargo,
   installPackages,
   isPeerBuilt,
+  root,
+  stateFolder,
   supportsRustPeer,
 } from './setup.mjs';
 import { startOptions } from './start-options.mjs';
@@ -23,19 +28,27 @@ try {
   await installPackages();
   if (network) await buildNetworkPeer();
   else if (peer === 'rust') await buildPeer();
-  const usesRust =
-    network || peer === 'rust' || (peer !== 'node' && supportsRustPeer() && (await isPeerBuilt()));
+  const isBuilt = network !== undefined || peer === 'rust' || (supportsRustPeer() && (await isPeerBuilt()));
+  const choice = choosePeer({ wanted: peer, isBuilt, find: installedPeer });
   await buildShell();
   await buildCli();
   // Imported here because serve.mjs needs the installed packages.
   const { serve } = await import('./serve.mjs');
   await serve({
     network,
-    peer: usesRust ? 'rust' : 'node',
+    ...choice,
     buildSuccessor:
-      peer === undefined && supportsRustPeer() && hasCargo() ? buildPeerInBackground : undefined,
+      choice.peer === 'node' && peer === undefined && supportsRustPeer() && hasCargo()
+        ? buildPeerInBackground
+        : undefined,
     buildExample: buildDropIn,
   });
 } catch (error) {
   fail(error);
+}
+
+function installedPeer() {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  // The state's folder is one that the installation of this project's own packages leaves alone.
+  return findPrebuiltPeer({ version, folders: [stateFolder, root] });
 }

@@ -14,6 +14,7 @@ import { createArchive } from './ant-archive.ts';
 import { AntError, publicError } from './ant-error.ts';
 import { createFile } from './ant-file.ts';
 import { publicStream } from './body.ts';
+import { DirectNodes } from './direct-nodes.ts';
 import { parseOptions, refuseUnknown } from './options.ts';
 import { portablePlatform } from './platform.ts';
 import { openStore } from './store.ts';
@@ -35,14 +36,16 @@ const mostRedirects = 20;
 const nowhere = 'https://content.invalid';
 
 /**
- * Creates a client. Every chunk is verified and decrypted here, so no peer is trusted.
- * @throws TypeError for an unknown option or a wrong type, AntError `BAD_CONFIG` for a wrong peer or name.
+ * Creates a client. Every chunk is verified and decrypted here, so no peer and no node is trusted.
+ * @throws TypeError for an unknown option or a wrong type, AntError `BAD_CONFIG` for a wrong peer, node or name,
+ *   `UNSUPPORTED` for nodes where there is no WebRTC.
  */
 export function createAntFetch(options: AntFetchOptions): AntFetch {
-  const { peers: urls, names, store: storeOption } = parseOptions(options);
+  const { peers: urls, nodes: network, names, store: storeOption } = parseOptions(options);
   const stats = new Stats();
   const codec = new Codec(portablePlatform);
-  const peers = new PeerPool(urls, stats);
+  const nodes = network && new DirectNodes(network, storeOption === 'indexeddb');
+  const peers = new PeerPool(urls, stats, { nodes });
   const store = openStore(storeOption, stats);
   const chunks = new Chunks({ codec, store, peers, stats, memoryBytes });
   const maps = new DataMaps();
@@ -156,6 +159,7 @@ export function createAntFetch(options: AntFetchOptions): AntFetch {
   async function end(): Promise<void> {
     closed.abort(new DOMException('This antFetch is closed.', 'AbortError'));
     peers.close();
+    nodes?.close();
     await store.flush();
   }
 

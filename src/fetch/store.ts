@@ -13,11 +13,7 @@ const mostPutMs = 10_000;
 /** `put`s of a caller's store at one time. Each has a chunk in memory. */
 const mostWrites = 8;
 
-/** @param option default: IndexedDB where it exists, otherwise memory. */
-export function openStore(
-  option: AntStoreOption = typeof indexedDB === 'undefined' ? 'memory' : 'indexeddb',
-  stats: Stats,
-): ChunkStore {
+export function openStore(option: AntStoreOption, stats: Stats): ChunkStore {
   if (option === 'memory') return adapt(memoryStore());
   if (option !== 'indexeddb') return adapt(option);
   const store = new IndexedDbStore(stats, mostDatabaseBytes);

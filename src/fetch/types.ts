@@ -20,10 +20,15 @@ export type AntInput = string | URL | Request;
 
 export interface AntFetchOptions {
   /**
-   * URLs of peers: `https://host:port`, optionally with `#sha-256=<hex>`, or `http://` on loopback. At least one. `/` is the
-   * host of the page.
+   * URLs of peers: `https://host:port`, optionally with `#sha-256=<hex>`, or `http://` on loopback. At least one, if there
+   * are no `nodes`. `/` is the host of the page.
    */
-  peers: readonly string[];
+  peers?: readonly string[];
+  /**
+   * The network whose nodes this window connects to by WebRTC, after the peers: the main network, or another one by the
+   * multiaddresses of 1 to 32 of its nodes. Nodes learn the IP address of the user. Default: no node is asked.
+   */
+  nodes?: 'mainnet' | readonly string[];
   /** Addresses (64 hex digits) by name, of content or of pointers. `ant://<name>` and `ant://~<name>` are the same. */
   names?: Readonly<Record<string, string>>;
   /** Default: IndexedDB where it exists, otherwise memory. */
@@ -53,7 +58,7 @@ export interface AntProgress {
 }
 
 export interface AntReadInit {
-  /** Cancels also the requests to peers. */
+  /** Cancels also the requests to peers and nodes. */
   signal?: AbortSignal | null;
   /** Called after each piece of the body. An error in it ends the body. */
   onProgress?: (progress: AntProgress) => void;

@@ -174,7 +174,7 @@ export class ContentHandler {
   async #addOptions({ code, details }: AntwayError, target: ContentTarget, request: Request): Promise<void> {
     const isSilence = code === 'OFFLINE' || code === 'PEERS_UNREACHABLE';
     if (isSilence) details.stored = await this.#storedParts(target);
-    const isUnfound = code === 'NOT_FOUND' || code === 'PEERS_UNREACHABLE';
+    const isUnfound = ['NOT_FOUND', 'PEERS_UNREACHABLE', 'DENIED'].includes(code);
     if (isUnfound && details.attempts && isNavigation(request)) {
       details.networks = await this.#options.peers.networks();
     }

@@ -12,7 +12,7 @@ export const iconName = 'icon.png';
 const format = 'antway-site';
 /** Version 1 has no title, files, size and icon. */
 const version = 2;
-export const mostDescriptionBytes = 64 * 1024;
+const mostDescriptionBytes = 64 * 1024;
 export const mostIconBytes = 64 * 1024;
 /** Most pixels of an icon's side. A small file can describe a huge picture. */
 const mostIconSide = 256;

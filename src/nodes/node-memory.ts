@@ -11,6 +11,9 @@ export interface NodeMemory {
   save(nodes: readonly NodeAddress[]): Promise<void>;
 }
 
+/** Remembers nothing. */
+export const noMemory: NodeMemory = { load: async () => [], save: async () => undefined };
+
 const key = 'nodes';
 const stored = s.list(v.string(), nodeLimits.remembered);
 

@@ -6,7 +6,7 @@ import { parseSeeds } from './node-address.ts';
 import { ChannelClient } from './node-client.ts';
 import { nodeError } from './node-error.ts';
 import { nodeLimits } from './node-limits.ts';
-import { IndexedDbMemory } from './node-memory.ts';
+import { IndexedDbMemory, noMemory } from './node-memory.ts';
 import { Nodes } from './nodes.ts';
 import { mainnetSeeds } from './seeds.ts';
 import { openWebRtcChannel } from './webrtc-channel.ts';
@@ -16,13 +16,22 @@ export function isLocalNetwork(network: NodeNetwork): boolean {
   return network !== 'mainnet' && parseSeeds(network).every(({ host }) => !isPublicHost(host));
 }
 
+export interface OpenOptions {
+  /** Allows nodes in private networks. Default: false. */
+  isLocal?: boolean;
+  /** Whether IndexedDB keeps the nodes that answered for the next start. Default: true. */
+  remembers?: boolean;
+}
+
 /**
  * Reads from the nodes of a network, in a window. Nothing connects before the first read.
  * @param network `mainnet`, or the addresses of some nodes of another network.
- * @param isLocal allows nodes in private networks.
  * @throws AntwayError `BAD_CONFIG` for a wrong address.
  */
-export function openNodes(network: NodeNetwork, isLocal = false): Nodes {
+export function openNodes(
+  network: NodeNetwork,
+  { isLocal = false, remembers = true }: OpenOptions = {},
+): Nodes {
   return new Nodes({
     seeds: parseSeeds(network === 'mainnet' ? mainnetSeeds : network),
     connect: async (node, signal) => {
@@ -32,7 +41,7 @@ export function openNodes(network: NodeNetwork, isLocal = false): Nodes {
       );
       return ChannelClient.connect(channel, node, systemClock, signal);
     },
-    memory: new IndexedDbMemory(createStore('antway-nodes', 'nodes')),
+    memory: remembers ? new IndexedDbMemory(createStore('antway-nodes', 'nodes')) : noMemory,
     clock: systemClock,
     isLocal,
   });

@@ -6,6 +6,7 @@ import { openBackup, saveBackup, sectionIn } from '../support/backup-screen.ts';
 import { expect, fetchIn, openShellIn, test } from '../support/chromium.ts';
 import {
   createPointer,
+  fillPointerForm,
   openPublish,
   passphrase,
   publishPage,
@@ -77,6 +78,46 @@ test('an address stays while its content changes, returns to an earlier state, a
   await expect(row(page, 'My garden')).toContainText('frozen for ever');
   await expect(action(page, 'Change where it leads', 'My garden')).toHaveCount(0);
   expect(await titleForVisitors(page, address)).toBe('First');
+});
+
+test('the result of a publication leads to a lasting address for it, a new one or an own one', async ({
+  context,
+}) => {
+  const page = await openPublish(context, root);
+  const result = page.getByRole('region', { name: 'Published', exact: true });
+  const form = section(page).getByRole('form');
+  await publishPage(page, 'First');
+  await result.getByRole('button', { name: 'Give it a lasting address' }).click();
+  await expect(form.getByLabel('Your name for it')).toBeFocused();
+  await expect(form.getByLabel('Your name for it')).toBeInViewport();
+  await expect(form.getByLabel('Leads to').locator('option:checked')).toContainText('First');
+  await fillPointerForm(page, 'My garden');
+  await expect(row(page, 'My garden')).toContainText('Leads to First');
+
+  await publishPage(page, 'Second');
+  await result.getByRole('button', { name: 'Show it at your lasting address' }).click();
+  await expect(form.getByLabel('Leads to').locator('option:checked')).toContainText('Second');
+  await confirm(page, 'Change it');
+  await expect(row(page, 'My garden')).toContainText('Leads to Second');
+
+  // With several addresses, the user chooses one.
+  await createPointer(page, 'My orchard');
+  await publishPage(page, 'Third');
+  await result.getByRole('button', { name: 'Show it at your lasting address' }).click();
+  await expect(page.getByRole('heading', { name: 'Lasting addresses' })).toBeFocused();
+  await expect(form).toHaveCount(0);
+
+  await page.getByRole('button', { name: 'Publish something else' }).click();
+  await page.locator('input[name=files]').setInputFiles({
+    name: 'secret.txt',
+    mimeType: 'text/plain',
+    buffer: Buffer.from('for few'),
+  });
+  await page.getByRole('radio', { name: 'Private' }).check();
+  await page.getByRole('button', { name: 'Publish', exact: true }).click();
+  const ofPrivate = page.getByRole('region', { name: 'Published privately' });
+  await expect(ofPrivate.getByRole('button', { name: 'Publish something else' })).toBeVisible();
+  await expect(ofPrivate.getByRole('button', { name: /lasting address/ })).toHaveCount(0);
 });
 
 test('the key comes back from its file and from its words, with the state that the peers have', async ({
@@ -234,6 +275,9 @@ test('where sites share the gateway’s origin, no key is made', async ({ contex
   const page = await openShellIn(context, `${root.replace('antway.localhost', '127.0.0.1')}/#publish`);
   await expect(section(page)).toContainText('their scripts could reach your keys');
   await expect(section(page).getByRole('button')).toHaveCount(0);
+  await publishPage(page, 'First');
+  await expect(page.getByRole('button', { name: 'Publish something else' })).toBeVisible();
+  await expect(page.getByRole('button', { name: /lasting address/ })).toHaveCount(0);
 });
 
 function filesIn(folder: string): Buffer[] {

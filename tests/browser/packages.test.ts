@@ -84,6 +84,8 @@ test('@antway/fetch reads everything in a page, which has its chunks after a rel
     pointsTo: target,
   });
 
+  expect(await page.evaluate(() => consumers.fetchPage.makeForMainnet())).toBe(true);
+
   await open();
   const unreachable = `http://127.0.0.1:${await freePort()}`;
   const later = await page.evaluate(([peer, film]) => consumers.fetchPage.laterVisit(peer, film), [

@@ -220,6 +220,8 @@ for (const [what, file, load] of [
     (url: string) =>
       new Promise<void>((done, failed) => {
         const worker = new SharedWorker(url);
+        // The browser may drop an object that nothing refers to, and its error event with it.
+        Object.assign(globalThis, { worker });
         worker.port.onmessage = () => done();
         worker.onerror = () => failed(new Error('refused'));
       }),

@@ -47,6 +47,11 @@ export async function publishPage(page: Page, title: string): Promise<void> {
 /** @returns the 24 words. */
 export async function createPointer(page: Page, name: string): Promise<string[]> {
   await section(page).getByRole('button', { name: 'New lasting address' }).click();
+  return fillPointerForm(page, name);
+}
+
+/** Fills in and sends the open form for a new lasting address. @returns the 24 words. */
+export async function fillPointerForm(page: Page, name: string): Promise<string[]> {
   const form = section(page).getByRole('form');
   await form.getByLabel('Your name for it').fill(name);
   await form.getByLabel('Passphrase', { exact: true }).fill(passphrase);

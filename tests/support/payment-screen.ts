@@ -10,7 +10,10 @@ export async function fillNetwork(
   await page.getByRole('checkbox', { name: 'At peers' }).setChecked(atPeers);
   await page.getByRole('checkbox', { name: /^In the Autonomi network/ }).check();
   const chainField = page.getByLabel('Chain, token and vault');
-  if (!(await chainField.isVisible())) await page.getByText('Another chain', { exact: true }).click();
+  const anotherChain = page.getByText('Another chain', { exact: true });
+  // The fields come a moment after the box is checked, already unfolded if the app remembers a chain.
+  await anotherChain.waitFor();
+  if (!(await chainField.isVisible())) await anotherChain.click();
   await chainField.fill(`${TestChain.chainId},${token},${vault}`);
   if (relay !== undefined) await page.getByLabel('Another peer that brings it to the network').fill(relay);
 }

@@ -4,7 +4,7 @@ import type { NodeAddress } from '../../src/nodes/node-address.ts';
 import type { NodeClient, RequestOptions } from '../../src/nodes/node-client.ts';
 import { nodeError } from '../../src/nodes/node-error.ts';
 import { nodeLimits } from '../../src/nodes/node-limits.ts';
-import type { NodeMemory } from '../../src/nodes/node-memory.ts';
+import { type NodeMemory, noMemory } from '../../src/nodes/node-memory.ts';
 import { Nodes } from '../../src/nodes/nodes.ts';
 import type { VirtualClock } from './virtual-clock.ts';
 
@@ -210,8 +210,6 @@ export class SimulatedNetwork {
     return { address: addressOf(id, host), id, behaviour, roundTripMs };
   }
 }
-
-export const noMemory: NodeMemory = { load: async () => [], save: async () => undefined };
 
 function addressOf(id: Uint8Array, host: string): NodeAddress {
   return { peerId: toHex(id), host, port: 10_001, certificateHash: new Uint8Array(32) };

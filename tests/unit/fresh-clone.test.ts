@@ -22,7 +22,7 @@ function wantedBy(file: string, seen = new Set<string>()): string[] {
   });
 }
 
-it.each(['start', 'test', 'perf', 'perf:smoke'])(
+it.each(['start', 'test', 'perf', 'perf:smoke', 'release'])(
   'npm run %s begins without a package: it installs them',
   (name) => {
     const [program, script] = scripts[name]!.split(' ');

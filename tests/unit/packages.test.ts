@@ -67,6 +67,24 @@ it('@antway/sw has the ready worker, and its WebAssembly beside it', () => {
   for (const name of wasm) expect(worker).toContain(name);
 });
 
+it('@antway/fetch has the client of the nodes in a module that only a read loads', () => {
+  const folder = project.installed('fetch');
+  const codeOf = (file: string) => readFileSync(join(folder, file), 'utf8');
+  const reached = new Set(['index.js']);
+  for (const file of reached) {
+    const imports = codeOf(file).matchAll(/\b(?:import|export)\b[^'"`();]*['"`]\.\/([^'"`]+)['"`]/g);
+    for (const [, imported] of imports) reached.add(imported!);
+  }
+  // A text of the handshake with a node.
+  const hasClient = (file: string) => codeOf(file).includes('autonomi-webrtc-pq-handshake');
+  const scripts = readdirSync(folder).filter((file) => file.endsWith('.js'));
+  const clients = scripts.filter(hasClient);
+  expect(clients).toHaveLength(1);
+  expect(reached.size).toBeGreaterThan(1);
+  expect([...reached].filter(hasClient)).toEqual([]);
+  expect(codeOf('index.js')).toContain(`import(\`./${clients[0]}\`)`);
+});
+
 describe.each(names)('the package @antway/%s', (name) => {
   it('has complete metadata, licences and source maps, and no dependencies', () => {
     const folder = project.installed(name);

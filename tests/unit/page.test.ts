@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Address } from '../../src/address.ts';
 import { Archive } from '../../src/content/archive.ts';
 import { memorySource } from '../../src/content/byte-source.ts';
-import { AntwayError, type ErrorCode, errorStatus } from '../../src/errors.ts';
+import { AntwayError, type Attempt, type ErrorCode, errorStatus } from '../../src/errors.ts';
 import { deploymentAt } from '../../src/gateway/deployment.ts';
 import { errorResponse } from '../../src/gateway/pages/error-response.ts';
 import { listingJson, listingPage } from '../../src/gateway/pages/listing.ts';
@@ -428,9 +428,46 @@ describe('an error', () => {
     const document = await (await respondTo(byPeers, navigation(language))).text();
     expect(document).toContain(`<h1>${texts.deniedByPeers.title}</h1>`);
     expect(document).toContain(`<p>${texts.deniedByPeers.about}</p>`);
-    expect(document).toMatch(/<a class="primary" href="[^"]*#peer="/);
+    expect(document).toContain(`<a class="primary" href="">${texts.tryAgain}</a>`);
     const byGateway = await (await respondTo(new AntwayError('DENIED', 'no'), navigation(language))).text();
     expect(byGateway).toContain(`<h1>${texts.errors.DENIED}</h1>`);
+    expect(byGateway).not.toContain(texts.tryAgain);
+  });
+
+  describe.each([
+    ['en', en],
+    ['de', de],
+  ])('of an address that a peer has blocked (%s)', (language, texts) => {
+    const connected = { name: 'mainnet', state: 'connected', peers: 3, since: null, problem: null };
+    const denies = { ...attempts[0]!, peer: 'https://denies.example', code: 'DENIED' };
+    const pageOf = async (networks: readonly object[]) => {
+      const error = new AntwayError('DENIED', 'no', {
+        attempts: [
+          denies as Attempt,
+          { ...denies, peer: 'https://other.example', code: 'NOT_FOUND' } as Attempt,
+        ],
+        networks,
+      });
+      return (await respondTo(error, navigation(language))).text();
+    };
+
+    it('offers another peer and another try, and does not count the network of the peer that refuses', async () => {
+      const document = await pageOf([{ peer: 'https://denies.example', network: connected }]);
+      expect(document).toContain(`<li><code>https://denies.example</code>: ${texts.network.blocks}</li>`);
+      expect(document).toMatch(/<a class="primary" href="[^"]*#peer=">[^<]*<\/a><a href="">/);
+      expect(document).toContain('npm start -- --network');
+      expect(document).not.toContain(texts.network.searched);
+      expect(document).not.toContain(texts.network.none);
+    });
+
+    it('offers another try if another peer has searched the network', async () => {
+      const document = await pageOf([
+        { peer: 'https://denies.example', network: connected },
+        { peer: 'https://other.example', network: connected },
+      ]);
+      expect(document).toContain(`<a class="primary" href="">${texts.tryAgain}</a>`);
+      expect(document).not.toContain('npm start');
+    });
   });
 
   it('of an unsatisfiable range tells the size', async () => {

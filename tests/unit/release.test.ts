@@ -1,14 +1,17 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { unpackTar } from 'modern-tar';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { peerTargets } from '../../build/peer-packages.ts';
 import { writeArchive } from '../../build/release/archive.ts';
 import { writeChecksums } from '../../build/release/checksums.ts';
-import { mergeReleases } from '../../build/release/merge.ts';
 import { notesOf } from '../../build/release/notes.ts';
+import { readOptions } from '../../build/release/options.ts';
+import { checkTargets } from '../../build/release/peer-binary.ts';
+import { SetupError } from '../../src/cli/setup.mjs';
 import { fromRoot } from '../support/paths.ts';
 
 let folder: string;
@@ -68,31 +71,57 @@ describe('an archive of a release', () => {
   });
 });
 
-describe('releases of several platforms', () => {
-  it('are merged, with the checksums of all files', () => {
-    const [x64, arm64] = ['x64', 'arm64'].map((name) => join(folder, name)) as [string, string];
-    for (const [path, peer] of [
-      [x64, 'peer-x64.tar.gz'],
-      [arm64, 'peer-arm64.tar.gz'],
-    ] as const) {
-      mkdirSync(path);
-      writeFileSync(join(path, 'app.tar.gz'), 'the app');
-      writeFileSync(join(path, peer), peer);
-      writeChecksums(path);
-    }
-    mergeReleases([x64, arm64]);
-    const check = spawnSync('sha256sum', ['--check', '--strict', 'SHA256SUMS'], {
-      cwd: x64,
-      encoding: 'utf8',
-    });
-    expect(check.stdout.split('\n').filter(Boolean).sort()).toEqual([
-      'app.tar.gz: OK',
-      'peer-arm64.tar.gz: OK',
-      'peer-x64.tar.gz: OK',
-    ]);
-    expect(existsSync(join(arm64, 'peer-x64.tar.gz'))).toBe(false);
+it('the checksums of a release cover all other files', () => {
+  for (const name of ['app.tar.gz', 'NOTES.md']) writeFileSync(join(folder, name), name);
+  writeChecksums(folder);
+  writeChecksums(folder);
+  const check = spawnSync('sha256sum', ['--check', '--strict', 'SHA256SUMS'], {
+    cwd: folder,
+    encoding: 'utf8',
+  });
+  expect(check.stdout.split('\n').filter(Boolean)).toEqual(['NOTES.md: OK', 'app.tar.gz: OK']);
+});
 
-    writeFileSync(join(arm64, 'app.tar.gz'), 'another app');
-    expect(() => mergeReleases([x64, arm64])).toThrow('app.tar.gz differs between the platforms');
+describe('the targets of a release', () => {
+  const [x64, arm64] = ['x86_64-unknown-linux-gnu', 'aarch64-unknown-linux-gnu'] as const;
+
+  /** A folder of libraries for each of the targets. */
+  function libraries(...triples: string[]): (triple: string) => string {
+    for (const triple of triples) {
+      mkdirSync(join(folder, triple));
+      writeFileSync(join(folder, triple, 'libstd-0123456789abcdef.rlib'), '');
+    }
+    return (triple) => join(folder, triple);
+  }
+
+  it('need Rust’s standard library, and the error says how to get it', () => {
+    const library = libraries(x64);
+    const check = () => checkTargets(peerTargets, library);
+    expect(check).toThrow(SetupError);
+    expect(check).toThrow(`rustup target add ${arm64}. Or build without: --target ${x64}`);
+    mkdirSync(join(folder, arm64)); // as an interrupted installation leaves it
+    expect(check).toThrow('is not installed');
+  });
+
+  it('are all there if each has its library', () => {
+    expect(() => checkTargets(peerTargets, libraries(x64, arm64))).not.toThrow();
+  });
+
+  it.each([
+    [['--target', 'sparc-sun-solaris'], 'There is no target sparc-sun-solaris; there are x86_64'],
+    [['--bundles-only', '--target', x64], '--bundles-only builds for no target.'],
+    [['--merge'], '--merge'],
+    [['folder'], 'folder'],
+  ])('are not read from %s', (args, message) => {
+    expect(() => readOptions(args)).toThrow(SetupError);
+    expect(() => readOptions(args)).toThrow(message);
+  });
+
+  it.each([
+    [[], [x64, arm64]],
+    [['--target', arm64], [arm64]],
+    [['--bundles-only'], []],
+  ])('of %s are %s', (args, triples) => {
+    expect(readOptions(args).targets.map(({ triple }) => triple)).toEqual(triples);
   });
 });

@@ -94,7 +94,7 @@ function errorPage(error: AntwayError, deployment: Deployment, reader: Reader): 
   const stored = details.stored as StoredParts | undefined;
   const site = details.site as MissingFrom | undefined;
   const shell = deployment.kind === 'embedded' ? undefined : shellUrl(deployment);
-  const reach = details.networks ? reachOf(details.networks as NetworkOfPeer[]) : undefined;
+  const reach = details.networks ? reachOf(details.networks as NetworkOfPeer[], attempts) : undefined;
   const actions = actionsOf(error, site, reach, shell, reader);
   const title = isDeniedByPeers(error) ? texts.deniedByPeers.title : texts.errors[code];
   return page(
@@ -104,7 +104,7 @@ function errorPage(error: AntwayError, deployment: Deployment, reader: Reader): 
 <h1>${title}</h1>
 <p>${sentenceOf(error, site, texts)}</p>
 ${code === 'OFFLINE' ? html`<p>${texts.opensByItself}</p>` : ''}
-${reach ? reachText(reach, reader, code === 'NOT_FOUND', shell) : ''}
+${reach ? reachText(reach, reader, code, shell) : ''}
 <p class="actions">${actions}${wayOut(deployment, reader, undefined, actions.text === '')}</p>
 ${site ? filesOf(site, texts) : ''}
 <details><summary>${texts.details} <span class="quiet">${texts.code} <code>${code}</code></span></summary>
@@ -133,11 +133,11 @@ function actionsOf(
   const { texts } = reader;
   const { code } = error;
   if (site) return html`<a class="primary" href="${site.root}/">${texts.siteStart}</a>`;
-  const again = passing.has(code) ? html`<a href="">${texts.tryAgain}</a>` : html``;
-  if (shell && (reach ? !reach.isNetwork : isDeniedByPeers(error))) {
-    return html`<a class="primary" href="${shell}#peer="${shellTarget(reader)}>${texts.network.addPeer}</a>${again}`;
+  if (shell && reach && !reach.isNetwork) {
+    return html`<a class="primary" href="${shell}#peer="${shellTarget(reader)}>${texts.network.addPeer}</a><a href="">${texts.tryAgain}</a>`;
   }
-  return passing.has(code) ? html`<a class="primary" href="">${texts.tryAgain}</a>` : html``;
+  const canPass = passing.has(code) || isDeniedByPeers(error);
+  return canPass ? html`<a class="primary" href="">${texts.tryAgain}</a>` : html``;
 }
 
 /** Whether the peers refuse the address, and not this gateway. */

@@ -1,3 +1,4 @@
+import type { Attempt, ErrorCode } from '../../errors.ts';
 import type { NetworkOfPeer } from '../../peers/selection/pool.ts';
 import type { PeerNetwork } from '../../peers/transports/protocol.ts';
 import { type Html, html, shellTarget } from './page.ts';
@@ -16,13 +17,19 @@ export function networkText({ name, state, peers, problem }: PeerNetwork, { netw
 /** The networks that the peers of a gateway reach. */
 export interface Reach {
   peers: readonly NetworkOfPeer[];
-  /** Whether a peer is connected to a network, or is a program that reads from one. */
+  /** The peers that have blocked the address. */
+  refusing: ReadonlySet<string>;
+  /** Whether another peer is connected to a network, or is a program that reads from one. */
   isNetwork: boolean;
 }
 
-export function reachOf(peers: readonly NetworkOfPeer[]): Reach {
-  const isNetwork = peers.some((peer) => isProgram(peer) || (peer.network && isConnected(peer.network)));
-  return { peers, isNetwork };
+/** @param attempts to fetch the content. */
+export function reachOf(peers: readonly NetworkOfPeer[], attempts: readonly Attempt[]): Reach {
+  const refusing = new Set(attempts.flatMap(({ code, peer }) => (code === 'DENIED' ? peer : [])));
+  const isNetwork = peers.some(
+    (each) => !refusing.has(each.peer) && (isProgram(each) || (each.network && isConnected(each.network))),
+  );
+  return { peers, refusing, isNetwork };
 }
 
 /** Most peers on a page. */
@@ -33,13 +40,13 @@ const antTp = 'anttp+http://127.0.0.1:18888';
 
 /**
  * Says what the gateway is connected to and, if that is no network, what the user can do.
- * @param isAbsent whether every peer answered that it does not have the content.
+ * @param code of the error. `NOT_FOUND`: every peer answered that it does not have the content.
  * @param shell URL of the shell, if the user can add a peer there.
  */
 export function reachText(
-  { peers, isNetwork }: Reach,
+  { peers, refusing, isNetwork }: Reach,
   reader: Reader,
-  isAbsent: boolean,
+  code: ErrorCode,
   shell: string | undefined,
 ): Html {
   const { texts } = reader;
@@ -47,14 +54,19 @@ export function reachText(
   const clients = peers.filter(({ network }) => network);
   const isKnown = peers.every(({ network }) => network !== undefined);
   const isAnyConnected = clients.some(({ network }) => isConnected(network!));
+  const isAbsent = code === 'NOT_FOUND';
   const summary =
-    clients.length > 0
-      ? html`<p>${isAnyConnected ? (isAbsent ? t.searched : t.incomplete) : t.notSearched}</p>`
-      : isKnown
-        ? html`<p>${t.none}</p>`
-        : html``;
+    code === 'DENIED'
+      ? ''
+      : clients.length > 0
+        ? html`<p>${isAnyConnected ? (isAbsent ? t.searched : t.incomplete) : t.notSearched}</p>`
+        : isKnown
+          ? html`<p>${t.none}</p>`
+          : '';
   const items = peers.slice(0, listedPeers).map(
-    (peer) => html`<li><code>${peer.peer}</code>: ${peerText(peer, texts)}</li>
+    (
+      peer,
+    ) => html`<li><code>${peer.peer}</code>: ${refusing.has(peer.peer) ? t.blocks : peerText(peer, texts)}</li>
 `,
   );
   const more = peers.length - items.length;

@@ -58,7 +58,7 @@ export async function openHeader(header: Bytes, passphrase: string): Promise<Bac
 }
 
 /** The checks of `openHeader` that need no passphrase. @throws as `openHeader`. */
-export function checkHeader(header: Bytes): void {
+function checkHeader(header: Bytes): void {
   if (header.length < magic.length || magic.some((byte, i) => header[i] !== byte))
     throw backupProblem('foreign');
   if (header.length < headerBytes) throw backupProblem('truncated');

@@ -15,7 +15,7 @@ export interface Source {
 }
 
 /** Peers beyond this number share tones. Each has its own line, so the tone is not the only difference. */
-export const toneCount = 5;
+const toneCount = 5;
 
 /** Peers in their order, then the nodes if they gave chunks, then the storage. */
 export function sourcesOf(stats: StatsSnapshot | null, peers: readonly PeerStatus[]): Source[] {

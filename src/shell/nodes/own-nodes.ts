@@ -62,7 +62,7 @@ function takePart(network: NodeNetwork, signal: AbortSignal): void {
     openChannel: () => new BroadcastChannel(channelName),
     clock: systemClock,
     own(lost) {
-      const nodes = openNodes(network, isLocalNetwork(network));
+      const nodes = openNodes(network, { isLocal: isLocalNetwork(network) });
       owner = new NodeOwner({ nodes, verify, signal: lost });
       lost.addEventListener('abort', () => (owner = undefined), { once: true });
       addEventListener('online', () => nodes.wake(), { signal: lost });

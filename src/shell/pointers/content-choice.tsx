@@ -12,8 +12,13 @@ export interface Content {
   typed: string;
 }
 
-export function firstContent(publications: readonly Publication[]): Content {
-  return { publication: publications[0]?.id ?? '', typed: '' };
+/** @param wanted the address to choose. By default the newest publication is chosen. */
+export function firstContent(
+  publications: readonly Publication[],
+  wanted = publications[0]?.id ?? '',
+): Content {
+  const isListed = publications.some(({ id }) => id === wanted);
+  return isListed ? { publication: wanted, typed: '' } : { publication: '', typed: wanted };
 }
 
 /** @returns undefined if no address is typed. The kind of a typed address is not known. */

@@ -15,14 +15,19 @@ import { Words } from './words.tsx';
 interface Props {
   config: GatewayConfig | null;
   publications: readonly Publication[];
+  /** The address that the pointer is to lead to. By default that of the newest publication. */
+  wanted?: string | undefined;
   onCancel: () => void;
   onDone: (announcement: string) => void;
 }
 
 /** Asks for everything, shows the recovery phrase, and creates the pointer once two of its words are typed. */
-export function CreatePointer({ config, publications, onCancel, onDone }: Props) {
-  const [label, setLabel] = useState(publications[0]?.title || publications[0]?.name || '');
-  const [content, setContent] = useState(() => firstContent(publications));
+export function CreatePointer({ config, publications, wanted, onCancel, onDone }: Props) {
+  const [content, setContent] = useState(() => firstContent(publications, wanted));
+  const [label, setLabel] = useState(() => {
+    const chosen = publications.find(({ id }) => id === content.publication);
+    return chosen?.title || chosen?.name || '';
+  });
   const [passphrase, setPassphrase] = useState('');
   const [repeated, setRepeated] = useState('');
   const [isBad, setBad] = useState(false);

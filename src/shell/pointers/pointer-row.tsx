@@ -22,12 +22,22 @@ import { Words } from './words.tsx';
 
 type Kind = keyof ReturnType<typeof pointerTexts>['actions'];
 
+interface Action {
+  kind: Kind;
+  /** The earlier state to return to. */
+  state?: OwnerState;
+  /** The content to lead to. */
+  address?: string;
+}
+
 interface Props {
   pointer: OwnedPointer;
   publications: readonly Publication[];
   config: GatewayConfig | null;
   /** Whether nothing may be signed here. */
   isShared: boolean;
+  /** The address that the user wants this pointer to lead to. A new object for each click. */
+  wanted: { address: string } | null;
   /** Loads the pointer again. */
   onChanged: () => void;
   onDone: (announcement: string) => void;
@@ -38,8 +48,8 @@ export function nameOf({ label, address }: OwnedPointer): string {
 }
 
 /** A pointer of the user, and what can be done with its key. */
-export function PointerRow({ pointer, publications, config, isShared, onChanged, onDone }: Props) {
-  const [action, setAction] = useState<{ kind: Kind; state?: OwnerState } | null>(null);
+export function PointerRow({ pointer, publications, config, isShared, wanted, onChanged, onDone }: Props) {
+  const [action, setAction] = useState<Action | null>(null);
   const [phrase, setPhrase] = useState('');
   const last = useRef<HTMLElement | null>(null);
   const t = pointerTexts();
@@ -58,10 +68,14 @@ export function PointerRow({ pointer, publications, config, isShared, onChanged,
     if (action === null && last.current?.isConnected) last.current.focus();
   }, [action]);
 
-  function start(kind: Kind, state?: OwnerState) {
+  useEffect(() => {
+    if (wanted) start('move', { address: wanted.address });
+  }, [wanted]);
+
+  function start(kind: Kind, about: Omit<Action, 'kind'> = {}) {
     last.current = document.activeElement as HTMLElement | null;
     setPhrase('');
-    setAction({ kind, ...(state ? { state } : {}) });
+    setAction({ kind, ...about });
   }
 
   const signing: Kind[] = isShared || isFrozen ? [] : newest ? ['move', 'freeze'] : ['move'];
@@ -111,7 +125,7 @@ export function PointerRow({ pointer, publications, config, isShared, onChanged,
                   <Button
                     look="link"
                     aria-label={`${t.actions.back} ${state.counter}`}
-                    onClick={() => start('back', state)}
+                    onClick={() => start('back', { state })}
                   >
                     {t.actions.back}
                   </Button>
@@ -124,7 +138,7 @@ export function PointerRow({ pointer, publications, config, isShared, onChanged,
       {phrase && <Words phrase={phrase} />}
       {action ? (
         <ActionForm
-          key={action.kind}
+          key={`${action.kind} ${action.address}`}
           {...{ pointer, publications, config, action }}
           onPhrase={(words) => {
             setPhrase(words);
@@ -159,17 +173,17 @@ export function PointerRow({ pointer, publications, config, isShared, onChanged,
   );
 }
 
-interface ActionProps extends Omit<Props, 'isShared' | 'onChanged'> {
-  action: { kind: Kind; state?: OwnerState };
+interface ActionProps extends Omit<Props, 'isShared' | 'wanted' | 'onChanged'> {
+  action: Action;
   onPhrase: (phrase: string) => void;
   onCancel: () => void;
 }
 
 /** Asks for the passphrase, and for what else an action needs. */
 function ActionForm({ pointer, publications, config, action, onPhrase, onCancel, onDone }: ActionProps) {
-  const { kind, state } = action;
+  const { kind, state, address: wanted } = action;
   const [passphrase, setPassphrase] = useState('');
-  const [content, setContent] = useState(() => firstContent(publications));
+  const [content, setContent] = useState(() => firstContent(publications, wanted));
   const [isBad, setBad] = useState(false);
   const where = usePeers(config);
   const t = pointerTexts();

@@ -12,18 +12,26 @@ import { pointerTexts } from '../texts/pointers.ts';
 import { useResource } from '../use-resource.ts';
 import { BringPointer } from './bring-pointer.tsx';
 import { CreatePointer } from './create-pointer.tsx';
-import { ownedPointers } from './owned.ts';
+import { isMovable, ownedPointers } from './owned.ts';
 import { PointerRow } from './pointer-row.tsx';
 
 const list = () => ownedPointers.list();
 const published = async () => (await publications.list()).filter(({ isPrivate }) => !isPrivate);
 
+interface Props {
+  config: GatewayConfig | null;
+  /** Content that the user wants a lasting address for. A new object for each click. */
+  wanted: { address: string } | null;
+}
+
 /** The user's own pointers. Their keys stay in this browser. */
-export default function PointersSection({ config }: { config: GatewayConfig | null }) {
+export default function PointersSection({ config, wanted }: Props) {
   const owned = useResource(list, true);
   const contents = useResource(published, true);
   const shared = useResource(sitesShareOrigin, config !== null);
-  const [form, setForm] = useState<'create' | 'bring' | null>(null);
+  const [form, setForm] = useState<{ kind: 'create' | 'bring'; address?: string } | null>(null);
+  /** The only pointer that can lead to the wanted content. */
+  const [moving, setMoving] = useState<{ hex: string; wanted: { address: string } } | null>(null);
   const [announcement, setAnnouncement] = useState('');
   const { step } = usePublishState();
   useEffect(() => {
@@ -39,6 +47,18 @@ export default function PointersSection({ config }: { config: GatewayConfig | nu
   }
 
   const isReady = owned.value !== null && contents.value !== null && shared.value === false;
+  useEffect(() => {
+    if (!wanted || !isReady) return;
+    const movable = owned.value!.filter(isMovable);
+    if (movable.length === 0) return setForm({ kind: 'create', ...wanted });
+    setForm(null);
+    if (movable.length === 1) return setMoving({ hex: movable[0]!.address.hex, wanted });
+    // The user chooses one.
+    const heading = document.getElementById('pointers-heading');
+    heading?.focus();
+    heading?.scrollIntoView();
+  }, [wanted, isReady]);
+
   const common = { config, publications: contents.value ?? [], onDone: done };
   return (
     <Section id="pointers" title={t.title} error={shared.error}>
@@ -58,6 +78,7 @@ export default function PointersSection({ config }: { config: GatewayConfig | nu
               key={pointer.address.hex}
               pointer={pointer}
               isShared={shared.value !== false}
+              wanted={moving?.hex === pointer.address.hex ? moving.wanted : null}
               onChanged={owned.refresh}
               {...common}
             />
@@ -66,12 +87,14 @@ export default function PointersSection({ config }: { config: GatewayConfig | nu
       )}
       {owned.value?.length === 0 && form === null && <p class="empty">{t.empty}</p>}
       {shared.value && <p class="notice-strong">{t.shared}</p>}
-      {form === 'create' && <CreatePointer {...common} onCancel={() => setForm(null)} />}
-      {form === 'bring' && <BringPointer {...common} onCancel={() => setForm(null)} />}
+      {form?.kind === 'create' && (
+        <CreatePointer key={form.address} {...common} wanted={form.address} onCancel={() => setForm(null)} />
+      )}
+      {form?.kind === 'bring' && <BringPointer {...common} onCancel={() => setForm(null)} />}
       {isReady && form === null && (
         <p class="actions">
-          <Button onClick={() => setForm('create')}>{t.create}</Button>
-          <Button look="quiet" onClick={() => setForm('bring')}>
+          <Button onClick={() => setForm({ kind: 'create' })}>{t.create}</Button>
+          <Button look="quiet" onClick={() => setForm({ kind: 'bring' })}>
             {t.bring}
           </Button>
         </p>

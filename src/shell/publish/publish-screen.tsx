@@ -29,6 +29,8 @@ const PointersSection = lazyComponent(() => import('../pointers/pointers-section
 export function PublishScreen({ config }: { config: GatewayConfig | null }) {
   const state = usePublishState();
   const [wanted, setWanted] = useState<{ go: () => void } | null>(null);
+  /** The content of the last publication, for which the user wants a lasting address. A new object for each click. */
+  const [lasting, setLasting] = useState<{ address: string } | null>(null);
   const ifSure = (go: () => void) => {
     if (publishSession.isUnsafeToLeave) setWanted({ go });
     else go();
@@ -85,9 +87,15 @@ export function PublishScreen({ config }: { config: GatewayConfig | null }) {
           </>
         )}
         {state.step === 'working' && <Work state={state} />}
-        {state.step === 'done' && <PublishResult done={state} onAgain={restart} />}
+        {state.step === 'done' && (
+          <PublishResult
+            done={state}
+            onAgain={restart}
+            onLasting={() => setLasting({ address: state.result.address })}
+          />
+        )}
         <PublishedSection config={config} />
-        <PointersSection config={config} />
+        <PointersSection config={config} wanted={lasting} />
       </div>
       {isOver && !publishSession.isWorking && (
         <div class="drop-state" aria-hidden="true">

@@ -308,10 +308,6 @@ function askBeforeLeaving(event: BeforeUnloadEvent): void {
   event.preventDefault();
 }
 
-export function useIsPublishing(): boolean {
-  return useObserved(publishSession, () => publishSession.isWorking);
-}
-
 export function usePublishState(): PublishState {
   return useObserved(publishSession, () => publishSession.state);
 }

@@ -9,14 +9,17 @@ import type { EncryptedContent } from './messages.ts';
 import type { Picked } from './pick.ts';
 import type { PublishState } from './publish-session.ts';
 
+const LastingStep = lazyComponent(() => import('../pointers/lasting-step.tsx'));
 const Paid = lazyComponent(() => import('../payment/paid.tsx'));
 
 interface ResultProps {
   done: Extract<PublishState, { step: 'done' }>;
   onAgain: () => void;
+  /** The user wants a lasting address that leads to the content. */
+  onLasting: () => void;
 }
 
-export function PublishResult({ done, onAgain }: ResultProps) {
+export function PublishResult({ done, onAgain, onLasting }: ResultProps) {
   const { picked, result, isPrivate, isStored, unlisted, isUnchanged, network } = done;
   const t = texts.publish;
   return (
@@ -46,6 +49,7 @@ export function PublishResult({ done, onAgain }: ResultProps) {
           {t.again}
         </Button>
       </p>
+      {!isPrivate && <LastingStep onGo={onLasting} />}
     </Section>
   );
 }

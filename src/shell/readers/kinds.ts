@@ -1,8 +1,7 @@
 import { typeOfName } from '../../gateway/http/content-type.ts';
 
 /** The readers of files. */
-export const readerKinds = ['markdown', 'table', 'json', 'code', 'picture', 'media'] as const;
-export type ReaderKind = (typeof readerKinds)[number];
+export type ReaderKind = 'markdown' | 'table' | 'json' | 'code' | 'picture' | 'media';
 
 /** The readers that show text. Each of them can show any text. */
 export const textKinds = ['markdown', 'table', 'json', 'code'] as const satisfies readonly ReaderKind[];

@@ -2,7 +2,7 @@ import { GatewayApiError } from '../gateway-api.ts';
 import { contentHref, type ReaderLocation } from './location.ts';
 
 /** The most bytes of a file that the readers of text read. */
-export const mostTextBytes = 2_000_000;
+const mostTextBytes = 2_000_000;
 /** The most bytes of a folder's listing: about 100,000 entries. */
 const mostListingBytes = 20_000_000;
 

@@ -6,6 +6,7 @@ import { formatNodeAddress } from '../../../src/nodes/node-address.ts';
 import type { Nodes } from '../../../src/nodes/nodes.ts';
 import { openNodes } from '../../../src/nodes/open-nodes.ts';
 import { type Kind, PageNode } from './page-node.ts';
+import { redirectAnswers } from './redirect.ts';
 
 export interface ReadInPage {
   code: string;
@@ -17,6 +18,14 @@ export interface ReadInPage {
 export interface NodePage {
   /** Starts one node for each kind, with chunks of these sizes. @returns the addresses of the chunks. */
   start(kinds: readonly Kind[], sizes: readonly number[]): Promise<string[]>;
+  /** The addresses of the nodes of this page. */
+  addresses(): string[];
+  /** Lets a node of this page accept an offer of another page. @returns its socket. */
+  accept(port: number, offer: string, credential: string): Promise<[string, number]>;
+  /** Ends a node and its connections. */
+  stop(i: number): void;
+  /** Opens nodes of another page, whose `accept` is in `acceptElsewhere`. */
+  openElsewhere(addresses: readonly string[]): void;
   /** @param seeds how many of the nodes are seeds. @param dead adds so many seeds where nothing listens. */
   open(seeds: number, dead?: number): void;
   /** Reads a chunk and compares its hash. */
@@ -26,6 +35,9 @@ export interface NodePage {
   connects(): number[];
   close(): void;
 }
+
+/** Asks the page with the nodes. The test exposes it. */
+declare const acceptElsewhere: (port: number, offer: string, credential: string) => Promise<[string, number]>;
 
 let nodes: PageNode[] = [];
 let client: Nodes | undefined;
@@ -62,7 +74,19 @@ const nodePage: NodePage = {
         certificateHash: new Uint8Array(32),
       }),
     );
-    client = openNodes([...silent, ...addresses], true);
+    client = openNodes([...silent, ...addresses], { isLocal: true });
+  },
+
+  addresses: () => nodes.map(({ address }) => formatNodeAddress(address)),
+
+  accept: (port, offer, credential) =>
+    nodes.find(({ address }) => address.port === port)!.accept(offer, credential),
+
+  stop: (i) => nodes[i]!.stop(),
+
+  openElsewhere(addresses) {
+    redirectAnswers(acceptElsewhere);
+    client = openNodes(addresses, { isLocal: true });
   },
 
   async read(hex) {

@@ -1,6 +1,6 @@
 /**
- * Nodes in a page. Each has a certificate, an identity and the node's half of the protocol. A browser cannot listen, so a
- * node learns of an offer when the client sets its answer, and only the socket in that answer is replaced.
+ * Nodes in a page. Each has a certificate, an identity and the node's half of the protocol. Clients in this page and in
+ * pages of other browsers reach them.
  */
 import { toHex } from '../../../src/address.ts';
 import { fromHex } from '../../../src/nodes/bytes.ts';
@@ -12,9 +12,13 @@ import {
   NodeServer,
   nodeIdentity,
 } from '../../support/node-server.ts';
+import { redirectAnswers } from './redirect.ts';
 
 /** How a node of the page behaves. */
 export type Kind = 'honest' | 'forger' | 'other-certificate' | 'leaver';
+
+/** A browser takes some megabytes at once, and ends the channel then. */
+const bufferedBytes = 1024 * 1024;
 
 /** By the port of their address, where nothing listens. */
 const nodes = new Map<number, PageNode>();
@@ -54,7 +58,7 @@ export class PageNode {
   }
 
   /** @returns where the node waits for this client: an IP address of this computer, and a port. */
-  async accept(offer: RTCSessionDescription, credential: string): Promise<[string, number]> {
+  async accept(sdp: string, credential: string): Promise<[string, number]> {
     const connection = new RTCPeerConnection({ certificates: [this.#certificate] });
     this.#open.add(connection);
     connection.ondatachannel = ({ channel }) => this.#serve(channel);
@@ -63,10 +67,10 @@ export class PageNode {
         if (candidate?.protocol === 'udp') resolve([candidate.address!, candidate.port!]);
       };
     });
-    await connection.setRemoteDescription(offer);
-    const { sdp = '' } = await connection.createAnswer();
-    const own = sdp
-      .replace(/^a=ice-ufrag:.*$/m, `a=ice-ufrag:${credential}`)
+    await connection.setRemoteDescription({ type: 'offer', sdp });
+    const answer = await connection.createAnswer();
+    const own = answer
+      .sdp!.replace(/^a=ice-ufrag:.*$/m, `a=ice-ufrag:${credential}`)
       .replace(/^a=ice-pwd:.*$/m, `a=ice-pwd:${credential}`)
       // As a server, which waits for the client's DTLS.
       .replace('a=setup:active', 'a=setup:passive');
@@ -77,7 +81,18 @@ export class PageNode {
   #serve(channel: RTCDataChannel): void {
     this.connects++;
     channel.binaryType = 'arraybuffer';
-    const server = new NodeServer(this.#identity, this.#answer, (message) => channel.send(message));
+    channel.bufferedAmountLowThreshold = bufferedBytes / 4;
+    const waiting: Uint8Array<ArrayBuffer>[] = [];
+    const send = () => {
+      while (channel.readyState === 'open' && channel.bufferedAmount < bufferedBytes && waiting.length > 0) {
+        channel.send(waiting.shift()!);
+      }
+    };
+    channel.onbufferedamountlow = send;
+    const server = new NodeServer(this.#identity, this.#answer, (message) => {
+      waiting.push(message);
+      send();
+    });
     channel.onmessage = ({ data }) => server.receive(new Uint8Array(data));
   }
 
@@ -102,22 +117,4 @@ export class PageNode {
   }
 }
 
-/** Without the deprecated form that takes callbacks. */
-const setRemoteDescription: (
-  this: RTCPeerConnection,
-  description: RTCSessionDescriptionInit,
-) => Promise<void> = RTCPeerConnection.prototype.setRemoteDescription;
-
-RTCPeerConnection.prototype.setRemoteDescription = async function (description: RTCSessionDescriptionInit) {
-  const credential = /^a=ice-ufrag:(saorsa\+webrtc\+v2\/\S+)\r?$/m.exec(description.sdp ?? '')?.[1];
-  const port = /^m=application (\d+) /m.exec(description.sdp ?? '')?.[1];
-  const node = description.type === 'answer' && credential ? nodes.get(Number(port)) : undefined;
-  if (!node) return setRemoteDescription.call(this, description);
-  const [host, actual] = await node.accept(this.localDescription!, credential!);
-  const family = host.includes(':') ? 'IP6' : 'IP4';
-  const sdp = description
-    .sdp!.replaceAll(` ${port} `, ` ${actual} `)
-    .replaceAll('IP4 127.0.0.1', `${family} ${host}`)
-    .replaceAll('127.0.0.1', host);
-  return setRemoteDescription.call(this, { type: 'answer', sdp });
-};
+redirectAnswers((port, offer, credential) => nodes.get(port)?.accept(offer, credential));

@@ -36,7 +36,7 @@ let chunksRead = 0;
 
 const directPage: DirectPage = {
   open(seeds) {
-    client = openNodes(seeds, true);
+    client = openNodes(seeds, { isLocal: true });
   },
 
   async readChunks(addresses) {

@@ -14,6 +14,28 @@ export async function firstVisit(asked: Asked, pointer: string) {
   return { ...results, first, pointed, pointsTo: opened.address };
 }
 
+/** Reads from nodes, without a peer. @param nodes the multiaddresses of some nodes. */
+export async function readFromNodes(nodes: readonly string[], address: string, range?: string) {
+  const antFetch = createAntFetch({ nodes, store: 'memory' });
+  try {
+    const response = await antFetch(address, range === undefined ? {} : { headers: { Range: range } });
+    const bytes = new Uint8Array(await response.arrayBuffer());
+    const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
+    const sha256 = Array.from(hash, (byte) => byte.toString(16).padStart(2, '0')).join('');
+    return { status: response.status, size: bytes.length, sha256 };
+  } catch (error) {
+    return { status: (error as AntError).status, size: 0, sha256: '' };
+  } finally {
+    await antFetch.close();
+  }
+}
+
+/** Whether a client for the main network can be made and closed, which connects to nothing. */
+export async function makeForMainnet(): Promise<boolean> {
+  await createAntFetch({ nodes: 'mainnet' }).close();
+  return true;
+}
+
 /** A later visit, with peers that do not answer. */
 export async function laterVisit(peer: string, film: string) {
   const antFetch = createAntFetch({ peers: [peer] });

@@ -95,6 +95,7 @@ export const de: PageTexts = {
     none: 'Kein Peer meldet eine Verbindung zum Netzwerk. Ein solcher Peer hat meist nur, was bei ihm veröffentlicht wurde.',
     store: 'gibt heraus, was er gespeichert hat',
     silent: 'hat nicht gesagt, womit er verbunden ist',
+    blocks: 'hat diese Adresse gesperrt',
     program: 'liest aus dem Autonomi-Netzwerk',
     addPeer: 'Peer hinzufügen',
     connectAntTp: ['AntTP verbinden', ', wenn es auf diesem Computer läuft'],

@@ -50,6 +50,7 @@ export interface PageTexts {
     /** A peer on its own: it has no network, is silent, or is AntTP or antd. */
     store: string;
     silent: string;
+    blocks: string;
     program: string;
     addPeer: string;
     /** A link, and the text after it. */

@@ -10,7 +10,7 @@ export interface Table {
 }
 
 /** Limits of a table in memory. */
-export const mostRows = 50_000;
+const mostRows = 50_000;
 export const mostColumns = 200;
 /** The most characters of a cell. A cell that is longer ends with an ellipsis. */
 const mostCharacters = 1_000;

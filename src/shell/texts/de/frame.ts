@@ -35,8 +35,10 @@ export const frame: Pick<Texts, 'appName' | 'nav' | 'common' | 'status' | 'notic
     failed: 'Das Gateway läuft nicht',
     fault: 'Läuft, aber mit einem Problem',
     notStoring: 'Dieser Browser speichert nichts',
-    configWrong: 'Dieses Gateway zeigt erst Inhalte, wenn der Betreiber die Konfiguration berichtigt',
-    configRefused: 'Die neue Konfiguration des Hosts wird nicht verwendet',
+    configWrong:
+      'Dieses Gateway kann gerade keine Inhalte zeigen, weil sein Host keine gültige Konfiguration schickt. Sie müssen nichts tun: Es geht hier von selbst weiter, wenn der Betreiber das berichtigt hat. Für den Betreiber',
+    configRefused:
+      'Der Host schickt gerade keine gültige Konfiguration. Darum gilt die frühere weiter. Sie müssen nichts tun. Für den Betreiber',
     siteUnreachable:
       'Der Ursprung dieser Seite antwortet nicht. Prüfen Sie, ob ihr Host erreichbar ist, und versuchen Sie es erneut.',
     sitePartitioned: (url: string) =>

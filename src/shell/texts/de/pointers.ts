@@ -10,6 +10,12 @@ export const pointers: typeof english = {
   unnamed: 'Ohne Namen',
   create: 'Neue bleibende Adresse …',
   bring: 'In diesen Browser holen …',
+  step: {
+    about:
+      'Die Adresse einer Veröffentlichung zeigt immer diese Fassung. Eine bleibende Adresse kann zu jeder neuen Fassung führen.',
+    create: 'Bleibende Adresse anlegen …',
+    move: 'Bleibende Adresse umstellen …',
+  },
   createTitle: 'Neue bleibende Adresse',
   bringTitle: 'Eine bleibende Adresse in diesen Browser holen',
   label: 'Ihr Name dafür',

@@ -33,8 +33,10 @@ export const frame = {
     failed: 'The gateway is not running',
     fault: 'Running, with a problem',
     notStoring: 'This browser stores nothing',
-    configWrong: 'This gateway cannot show content until its operator corrects its configuration',
-    configRefused: 'The host’s new configuration is not used',
+    configWrong:
+      'This gateway cannot show content now, because its host sends no valid configuration. You need not do anything: this page goes on by itself after the operator has corrected that. For the operator',
+    configRefused:
+      'The host sends no valid configuration now, so the gateway goes on with the earlier one. You need not do anything. For the operator',
     siteUnreachable:
       'The origin of this site does not answer. Check that its host can be reached, then try again.',
     sitePartitioned: (url: string) =>

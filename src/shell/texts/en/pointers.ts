@@ -8,6 +8,12 @@ export const pointers = {
   unnamed: 'Without a name',
   create: 'New lasting address…',
   bring: 'Bring one to this browser…',
+  step: {
+    about:
+      'The address of a publication always shows this version. A lasting address can lead to each new version.',
+    create: 'Give it a lasting address…',
+    move: 'Show it at your lasting address…',
+  },
   createTitle: 'New lasting address',
   bringTitle: 'Bring a lasting address to this browser',
   label: 'Your name for it',

@@ -1,0 +1,2 @@
+/** A problem that the user has to solve. The message says how. */
+export class SetupError extends Error {}
