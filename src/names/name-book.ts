@@ -1,4 +1,4 @@
-import { skeletonOf } from './petname.ts';
+import { skeletonsOf } from './petname.ts';
 
 /** The giver of a name: the user, the gateway's host, or the owner of a list. */
 export type NameSource = { kind: 'own' } | { kind: 'host' } | { kind: 'list'; label: string };
@@ -23,7 +23,10 @@ export interface NameSources {
 export type Resolved =
   /** `others` are the meanings of the same text elsewhere with another address. */
   | { kind: 'found'; meaning: NameMeaning; others: NameMeaning[] }
-  /** Several sources give the name another address, and none of them is the user. */
+  /**
+   * Several sources give the name another address, and none of them is the user. Or only lists have the name, and it
+   * looks like a name with another address.
+   */
   | { kind: 'conflict'; meanings: NameMeaning[] }
   | { kind: 'unknown' };
 
@@ -51,7 +54,7 @@ export class NameBook {
     ];
     for (const meaning of this.all) {
       add(this.#byName, meaning.name, meaning);
-      add(this.#bySkeleton, skeletonOf(meaning.name), meaning);
+      for (const skeleton of skeletonsOf(meaning.name)) add(this.#bySkeleton, skeleton, meaning);
       add(this.#byAddress, meaning.address, meaning);
     }
   }
@@ -59,6 +62,7 @@ export class NameBook {
   /**
    * Finds what a text means. `~name` is the user's name only, `name@list` that of one list only. A bare name is the
    * user's first. Without a name of the user, it is what all sources agree on.
+   * Security: the owner of a list could wait for a mistyped name. So a bare name of lists only must not look like another.
    */
   resolve(text: string): Resolved {
     const at = text.indexOf('@');
@@ -71,8 +75,12 @@ export class NameBook {
     const meanings = this.#byName.get(isOwn ? text.slice(1) : text) ?? [];
     const own = meanings.find(({ source }) => source.kind === 'own');
     if (own || isOwn) return this.#found(own);
-    const isConflict = new Set(meanings.map(({ address }) => address)).size > 1;
-    return isConflict ? { kind: 'conflict', meanings } : this.#found(meanings[0]);
+    const [first] = meanings;
+    if (!first) return { kind: 'unknown' };
+    const isConflict = meanings.some(({ address }) => address !== first.address);
+    if (isConflict) return { kind: 'conflict', meanings };
+    const alike = first.source.kind === 'list' ? this.conflictsOf(first) : [];
+    return alike.length > 0 ? { kind: 'conflict', meanings: [first, ...alike] } : this.#found(first);
   }
 
   /** Whether the host has this name, so that `/<name>/` opens it. */
@@ -87,7 +95,8 @@ export class NameBook {
 
   /** The names that are or look like this name, and stand for another address. */
   conflictsOf({ name, address }: NameMeaning): NameMeaning[] {
-    return (this.#bySkeleton.get(skeletonOf(name)) ?? []).filter((other) => other.address !== address);
+    const alike = skeletonsOf(name).flatMap((skeleton) => this.#bySkeleton.get(skeleton) ?? []);
+    return [...new Set(alike)].filter((other) => other.address !== address);
   }
 
   /** The names of an address, those of the user first. @param address 64 hex digits in lower case. */

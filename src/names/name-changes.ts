@@ -1,4 +1,4 @@
-import { nameProblem, skeletonOf } from './petname.ts';
+import { nameProblem, skeletonsOf } from './petname.ts';
 
 /** A name that is not taken over, and why. */
 export interface LeftName {
@@ -16,22 +16,26 @@ export function mergeNames(
   brought: Readonly<Record<string, string>>,
 ): { names: Record<string, string>; left: LeftName[] } {
   const names = new Map(Object.entries(own));
-  const skeletons = new Map(Object.keys(own).map((name) => [skeletonOf(name), name]));
+  const bySkeleton = new Map<string, string>();
+  const note = (name: string) => {
+    for (const skeleton of skeletonsOf(name)) bySkeleton.set(skeleton, name);
+  };
+  for (const name of names.keys()) note(name);
   const left: LeftName[] = [];
   for (const [name, address] of Object.entries(brought)) {
     const known = names.get(name);
     const problem = nameProblem(name);
-    const alike = skeletons.get(skeletonOf(name));
+    const alike = skeletonsOf(name).find((skeleton) => bySkeleton.has(skeleton));
     if (known !== undefined) {
       const isSame = known.toLowerCase() === address.toLowerCase();
       if (!isSame) left.push({ name, reason: 'You have this name for another address.' });
     } else if (problem) {
       left.push({ name, reason: `It is no valid name (${problem}).` });
     } else if (alike !== undefined) {
-      left.push({ name, reason: `It looks like “${alike}”.` });
+      left.push({ name, reason: `It looks like “${bySkeleton.get(alike)}”.` });
     } else {
       names.set(name, address);
-      skeletons.set(skeletonOf(name), name);
+      note(name);
     }
   }
   return { names: Object.fromEntries(names), left };

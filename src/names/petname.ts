@@ -1,11 +1,14 @@
 /** The most UTF-16 units of a name. */
 export const mostNameCharacters = 100;
 
-/** Scripts that are read together. All letters of a name belong to one group. */
+/**
+ * Scripts that are read together. All letters of a name belong to one group. Of Latin, Greek and Cyrillic, names have the
+ * blocks with the letters of alphabets. Other blocks have letters of phonetics, many of which are copies of others.
+ */
 const scripts = [
-  /^[\p{Script=Latin}\p{Script=Inherited}]*$/u,
-  /^[\p{Script=Greek}\p{Script=Inherited}]*$/u,
-  /^[\p{Script=Cyrillic}\p{Script=Inherited}]*$/u,
+  /^(?:(?=[A-Za-z\u00c0-\u01bf\u01c4-\u02af\u1e00-\u1eff])\p{Script=Latin}|\p{Script=Inherited})*$/u,
+  /^(?:(?=[\u0370-\u03ff\u1f00-\u1fff])\p{Script=Greek}|\p{Script=Inherited})*$/u,
+  /^(?:(?=[\u0400-\u052f])\p{Script=Cyrillic}|\p{Script=Inherited})*$/u,
   /^[\p{Script=Arabic}\p{Script=Inherited}]*$/u,
   /^[\p{Script=Hebrew}\p{Script=Inherited}]*$/u,
   /^[\p{Script_Extensions=Han}\p{Script_Extensions=Hiragana}\p{Script_Extensions=Katakana}]*$/u,
@@ -77,49 +80,63 @@ export function nameProblem(name: string): NameProblem | null {
   return null;
 }
 
-/** Letters and pairs of letters that look like others in common fonts, as small letters without marks. */
-const alike = new Map(
-  Object.entries({
-    // The letters of the alphabet that most names use come first, then those that look like them.
-    a: 'аαɑ',
-    b: 'вβ',
-    c: 'сϲ',
-    d: 'ԁđ',
-    e: 'еε',
-    g: 'ɡց',
-    h: 'һհħн',
-    j: 'јϳ',
-    k: 'кκ',
-    l: '1iіıιӏłא',
-    m: 'м',
-    n: 'ηոп',
-    o: '0оοօøσ',
-    p: 'рρ',
-    q: 'ԛզ',
-    r: 'г',
-    s: '5ѕ',
-    t: 'тτŧ',
-    u: 'υսμ',
-    v: 'νѵ',
-    w: 'ԝωш',
-    x: 'хχ',
-    y: 'уγү',
-    z: '2ƶ',
-  }).flatMap(([letter, others]) => Array.from(others, (other) => [other, letter] as const)),
-);
+/** Letters that look like others in common fonts, as small letters without marks. */
+const alike = tableOf({
+  // The letters of the alphabet that most names use come first, then those that look like them.
+  a: 'аαɑ',
+  b: 'вβьъƀɓƃƅ',
+  c: 'сϲҫƈȼɕ',
+  d: 'ԁđðɖɗƌȡ',
+  e: 'еєεҽҿɇɘɛ',
+  f: 'ƒғ',
+  g: 'ɡցǥɠ',
+  h: 'һհħнңҥӈӊɦ',
+  j: 'јϳɉɟʝ',
+  k: 'кκқҝҟҡӄƙĸ',
+  l: '1iіıιӏłאɩɪƚɨɫɬɭȴ',
+  m: 'мӎɱ',
+  n: 'ηոпŋƞȵɲɳ',
+  o: '0оοօøσөɵ',
+  p: 'рρþƥҏ',
+  q: 'ԛզɋ',
+  r: 'гґɍɼɽɾ',
+  s: '5ѕȿʂ',
+  t: 'тτŧҭƫƭʈȶ',
+  u: 'υսμʉʋ',
+  v: 'νѵ',
+  w: 'ԝωшщѡ',
+  x: 'хχҳӽӿ',
+  y: 'уγүұƴɏʏ',
+  z: '2ƶȥɀʐʑ',
+  3: 'зӡʒɜɝȝ',
+  4: 'ч',
+  6: 'б',
+});
+
+/** Capital letters that look like another letter than their small letters do. */
+const alikeCapitals = tableOf({ h: 'ΗҢ', k: 'Ҡ', m: 'Μ', n: 'Ν', y: 'Υ', z: 'Ζ' });
+
+function tableOf(letters: Readonly<Record<string, string>>): ReadonlyMap<string, string> {
+  return new Map(
+    Object.entries(letters).flatMap(([letter, others]) =>
+      Array.from(others, (other) => [other, letter] as const),
+    ),
+  );
+}
 
 /**
- * Two names with the same result look alike: they differ only in case, marks, separators, or in letters and digits that
- * common fonts draw almost alike.
+ * Two names look alike if one of their skeletons is equal: they differ only in case, marks, separators, or in letters and
+ * digits that common fonts draw almost alike.
+ * @returns the name as it is drawn, and if that differs, as its small letters are drawn.
  */
-export function skeletonOf(name: string): string {
-  return Array.from(
-    name
-      .normalize('NFKD')
-      .toLowerCase()
-      .replace(/[\p{M}._-]/gu, ''),
-    (character) => alike.get(character) ?? character,
-  )
+export function skeletonsOf(name: string): readonly string[] {
+  const letters = name.normalize('NFKD').replace(/[\p{M}._-]/gu, '');
+  const drawn = Array.from(letters, (letter) => alikeCapitals.get(letter) ?? letter).join('');
+  return [...new Set([drawn, letters].map(skeletonOf))];
+}
+
+function skeletonOf(letters: string): string {
+  return Array.from(letters.toLowerCase(), (letter) => alike.get(letter) ?? letter)
     .join('')
     .replace(/rn/g, 'm')
     .replace(/vv/g, 'w');
@@ -127,7 +144,9 @@ export function skeletonOf(name: string): string {
 
 /** Returns a name of the given ones that looks like this name and is another one. */
 export function lookAlike(name: string, names: Iterable<string>): string | undefined {
-  const skeleton = skeletonOf(name);
-  for (const other of names) if (other !== name && skeletonOf(other) === skeleton) return other;
+  const skeletons = skeletonsOf(name);
+  for (const other of names) {
+    if (other !== name && skeletonsOf(other).some((each) => skeletons.includes(each))) return other;
+  }
   return undefined;
 }

@@ -7,7 +7,7 @@ const book = new NameBook({
   host: { docs: b, start: b, same: a },
   lists: new Map<string, Record<string, string>>([
     ['club', { start: b, docs: c, blog: c, same: a, hоme: c }],
-    ['fans', { blog: a, same: a, constructor: c }],
+    ['fans', { blog: a, same: a, constructor: c, h0me: c, StarT: a, d0cs: b }],
   ]),
 });
 const found = (text: string) => {
@@ -20,13 +20,17 @@ const found = (text: string) => {
 
 describe('a name', () => {
   it.each<[string, unknown]>([
-    ['~home', ['~home', a, ['hоme@club']]],
-    ['home', ['~home', a, ['hоme@club']]],
-    ['docs', ['~docs', a, ['docs', 'docs@club']]],
-    ['~docs', ['~docs', a, ['docs', 'docs@club']]],
-    ['docs@club', ['docs@club', c, ['~docs', 'docs']]],
-    ['~docs@club', ['docs@club', c, ['~docs', 'docs']]],
-    ['start', ['start', b, []]],
+    ['~home', ['~home', a, ['hоme@club', 'h0me@fans']]],
+    ['home', ['~home', a, ['hоme@club', 'h0me@fans']]],
+    ['docs', ['~docs', a, ['docs', 'docs@club', 'd0cs@fans']]],
+    ['~docs', ['~docs', a, ['docs', 'docs@club', 'd0cs@fans']]],
+    ['docs@club', ['docs@club', c, ['~docs', 'docs', 'd0cs@fans']]],
+    ['~docs@club', ['docs@club', c, ['~docs', 'docs', 'd0cs@fans']]],
+    ['start', ['start', b, ['StarT@fans']]],
+    // A list has it, and it looks like a name with another address.
+    ['h0me', ['h0me@fans', '~home']],
+    ['h0me@fans', ['h0me@fans', c, ['~home']]],
+    ['StarT', ['StarT@fans', 'start', 'start@club']],
     ['same', ['same', a, []]],
     ['blog', ['blog@club', 'blog@fans']],
     ['blog@fans', ['blog@fans', a, ['blog@club']]],
@@ -47,7 +51,7 @@ describe('a name', () => {
 
   it('is found by its address, the user’s names first', () => {
     expect(book.namesOf(a).map(written)).toEqual([
-      ...['~home', '~docs', 'same', 'same@club', 'blog@fans', 'same@fans'],
+      ...['~home', '~docs', 'same', 'same@club', 'blog@fans', 'same@fans', 'StarT@fans'],
     ]);
     expect(book.namesOf('00'.repeat(32))).toEqual([]);
   });

@@ -1,5 +1,5 @@
 import { Address } from '../../address.ts';
-import { nameProblem, skeletonOf } from '../../names/petname.ts';
+import { nameProblem, skeletonsOf } from '../../names/petname.ts';
 
 /** Export files of fetch>it, as its version 1 writes them. */
 const version = 1;
@@ -37,7 +37,7 @@ export async function namesOfBookmarkFile(
     return undefined;
   }
   if (value?.version !== version || !Array.isArray(value.bookmarks)) return undefined;
-  const taken = new Set(Object.keys(names).map(skeletonOf));
+  const taken = new Set(Object.keys(names).flatMap(skeletonsOf));
   const addresses = new Set(Object.values(names));
   const added = new Map<string, string>();
   for (const bookmark of value.bookmarks.slice(0, maxBookmarks)) {
@@ -47,7 +47,7 @@ export async function namesOfBookmarkFile(
     if (addresses.has(hex)) continue;
     const name = freeName(nameOf(label), taken);
     addresses.add(hex);
-    taken.add(skeletonOf(name));
+    for (const skeleton of skeletonsOf(name)) taken.add(skeleton);
     added.set(name, hex);
   }
   return Object.fromEntries(added);
@@ -70,6 +70,6 @@ function nameOf(label: string): string {
 /** @param taken the skeletons of the names that exist. */
 function freeName(name: string, taken: ReadonlySet<string>): string {
   let free = name;
-  for (let i = 2; taken.has(skeletonOf(free)); i++) free = `${name}-${i}`;
+  for (let i = 2; skeletonsOf(free).some((each) => taken.has(each)); i++) free = `${name}-${i}`;
   return free;
 }
