@@ -23,7 +23,8 @@ export interface Target {
 
 /**
  * Finds out what a text names. A name is looked up in the configuration file, then at the peers, or at the gateway in
- * the text. `~<name>` is a name of the configuration file only, and `<name>@<label>` one of the list with that label. A gateway in the text also says which peers have the content, unless an option or variable names the peers.
+ * the text. `~<name>` is a name of the configuration file only, and `<name>@<label>` one of the list with that label. A
+ * gateway in the text also says which peers have the content, unless an option or variable names the peers.
  * @param isSilent whether late hosts are not reported.
  * @throws AntwayError `BAD_ADDRESS`, `NOT_FOUND` for an unknown name, `PEERS_UNREACHABLE` or `HOST_UNREACHABLE`.
  */
@@ -123,8 +124,11 @@ async function addressOfUserName(
 ): Promise<Address> {
   const [name = '', label] = written.replace(/^~/, '').split('@');
   if (gateway !== undefined) {
-    const message = `“${text}” has a name of the user of a browser, which only that browser knows. Give the address, or ${label ? `${name}@${label}` : `~${name}`} for a name of the configuration file.`;
-    throw new AntwayError('NOT_FOUND', message);
+    const here = label ? `${name}@${label}` : `~${name}`;
+    throw new AntwayError(
+      'NOT_FOUND',
+      `“${text}” has a name of the user of a browser, which only that browser knows. Give the address, or ${here} for a name of the configuration file.`,
+    );
   }
   if (label !== undefined) return addressInList(name, label, settings, isSilent, signal);
   const found = settings.names.get(name);

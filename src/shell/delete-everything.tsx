@@ -16,7 +16,10 @@ interface Props {
   onDeleted: () => void;
 }
 
-/** Deletes the keys of lasting addresses, the payments and the lists of names. @returns why that failed. All else is deleted even then. */
+/**
+ * Deletes the keys of lasting addresses, the payments and the lists of names.
+ * @returns why that failed. All else is deleted even then.
+ */
 async function deleteOwned(): Promise<GatewayApiError | null> {
   const results = await Promise.allSettled([
     import('./pointers/owned.ts').then(({ ownedPointers }) => ownedPointers.clear()),

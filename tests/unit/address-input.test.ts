@@ -61,7 +61,19 @@ describe('the address box opens', () => {
     ['a name of a list in a link', 'ant://~blog@other/', `/${own}/`],
     ['a name of a list that the user has for another address', 'home@club', `/${listed}`],
   ])('%s', (_, text, path) => {
-    expect(read(text)).toEqual({ path });
+    expect(read(text)).toMatchObject({ path });
+  });
+
+  test.each([
+    [hex, false],
+    [`https://other.example/${hex}/a`, false],
+    ['docs', true],
+    ['https://gateway.example/docs/a', true],
+    ['~home', true],
+    ['home', true],
+    ['blog@club', true],
+  ])('%s, and whether it is a name: %s', (text, isName) => {
+    expect(read(text)).toMatchObject({ isName });
   });
 
   test.each([
@@ -103,6 +115,15 @@ describe('the address box explains', () => {
       /no address/,
     ],
     ['that a path leads out of a name', '~home/../../-/stats', /leads out/],
+    ['that an escaped path leads out of a name', 'ant://~home/%2e%2E/-/stats', /leads out/],
+    ['that backslashes lead out of a name', '~home/..\\-\\stats', /leads out/],
+    ['that dots are no name', 'ant://~../-/stats', /“~\.\.” is neither/],
+    ['that an escaped slash ends no name', 'ant://~home%2f..%2f-/stats', /neither/],
+    ['that a name has no control character', 'ant://~home%00/', /neither/],
+    ['that a name does not change the direction of the text', 'ant://~\u202eemoh/', /neither/],
+    ['that a name has no broken escapes', 'ant://~home%ff/', /neither/],
+    ['that a name has one list only', 'blog@club@other', /neither/],
+    ['that a list cannot have a name of the user', '~home@nobody', /no name “~home@nobody”/],
     ['that a link has no address', 'https://example.com/page', /no address in this link/],
     ['that names of other gateways are not known here', 'https://example.com/docs', /no address/],
     ['that the start page of this gateway is no address', 'https://gateway.example/', /no address/],

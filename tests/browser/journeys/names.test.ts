@@ -4,6 +4,7 @@ import type { Page } from '@playwright/test';
 import { Address } from '../../../src/address.ts';
 import { parseNameList } from '../../../src/names/name-list.ts';
 import { expect, type Gateway, stopWorkers, test } from '../../support/chromium.ts';
+import { openBySearch, region, setSettings, settingsOf } from '../../support/names-screen.ts';
 import type { PeerProcess } from '../../support/peer-process.ts';
 import { PointerOwner } from '../../support/pointers.ts';
 import { publish } from '../../support/publish.ts';
@@ -19,27 +20,8 @@ let peer: PeerProcess;
 let site: string;
 let letter: string;
 
-const input = (page: Page) => page.getByRole('combobox', { name: 'Search or open an address' });
 const bar = (page: Page) => page.locator('.site-bar');
-const region = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
 const nameFields = (page: Page) => page.locator('.site-names').first();
-
-async function setSettings(page: Page, settings: object): Promise<void> {
-  const status = await page.evaluate(
-    async (body) => (await fetch('/-/settings', { method: 'PUT', body })).status,
-    JSON.stringify(settings),
-  );
-  expect(status).toBe(200);
-}
-
-async function settingsOf(page: Page): Promise<{ names?: object; nameLists?: object }> {
-  return page.evaluate(async () => (await fetch('/-/settings')).json());
-}
-
-async function openBySearch(page: Page, text: string): Promise<void> {
-  await input(page).fill(text);
-  await page.getByRole('button', { name: 'Open', exact: true }).click();
-}
 
 async function giveName(page: Page, name: string): Promise<void> {
   await nameFields(page)
