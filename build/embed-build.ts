@@ -2,19 +2,21 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Plugin } from 'vite';
-import type { Build } from '../src/build.ts';
+import { type Build, filesList } from '../src/build.ts';
 import { limits } from '../src/limits.ts';
 import { compressFiles } from './compress.ts';
 import { filesOf } from './files-of.ts';
 
-/** Holds the hashes of all other files. */
+/** Holds the hashes of the first files, and so of the list with the hashes of the others. */
 export const workerScript = 'sw.js';
 
 const shellDocument = 'index.html';
 
+const listPath = filesList.slice(1);
+
 /** Matches the expression in `src/build.ts`, and the build object that replaces the expression. */
 const slot =
-  /globalThis\.__ANTWAY_BUILD__|\{"hash":"[0-9a-f]{64}","first":\{[^{}]*\},"installed":\{[^{}]*\},"optional":\{[^{}]*\}\}/g;
+  /globalThis\.__ANTWAY_BUILD__|\{"hash":"[0-9a-f]{64}","first":\{[^{}]*\},"installed":\[[^[\]]*\],"optional":\[[^[\]]*\]\}/g;
 const emptySlot = 'globalThis.__ANTWAY_BUILD__';
 
 /** The build's probe file. `SiteNames` uses it to check that a host serves this build. */
@@ -44,9 +46,10 @@ function firstFiles(folder: string): (path: string) => boolean {
 }
 
 /**
- * The last step of a build, which can be repeated. Writes the hashes of all files into the worker's script, and writes
- * the file `-/probe-<hash>.json`. The hash of the build is the SHA-256 of the output of `sha256sum` for all files
- * except the probe file: one line `<hex>  <path>` for each, sorted by path. `sw.js` is hashed before embedding.
+ * The last step of a build, which can be repeated. Writes the hashes of all files into the worker's script and into the file
+ * that `filesList` names, and writes the file `-/probe-<hash>.json`. The hash of the build is the SHA-256 of the output of
+ * `sha256sum` for all files except the probe file: one line `<hex>  <path>` for each, sorted by path. `sw.js` is hashed
+ * before embedding.
  * @returns the hash of the build.
  */
 export function embedBuild(folder: string): string {
@@ -56,29 +59,40 @@ export function embedBuild(folder: string): string {
     throw new Error(`${script} has no place for the build’s hashes, or several.`);
   const worker = text.replace(slot, emptySlot);
 
-  const build: Build = { hash: '', first: {}, installed: {}, optional: {} };
+  const build: Build = { hash: '', first: {}, installed: [], optional: [] };
+  const listed: Record<string, string> = {};
+  const digests = new Map<string, Buffer>();
+  const digestOf = (path: string, bytes: Uint8Array) => {
+    const digest = createHash('sha256').update(bytes).digest();
+    digests.set(path, digest);
+    return digest.toString('base64');
+  };
   const isFirst = firstFiles(folder);
-  const lines = createHash('sha256');
   for (const path of filesOf(folder)) {
-    if (isProbe(path)) {
-      rmSync(join(folder, path));
-      continue;
-    }
+    if (isProbe(path)) rmSync(join(folder, path));
+    if (isProbe(path) || path === listPath) continue;
     const bytes = path === workerScript ? Buffer.from(worker) : readFileSync(join(folder, path));
-    const hash = createHash('sha256').update(bytes).digest();
-    lines.update(`${hash.toString('hex')}  ${path}\n`);
+    const hash = digestOf(path, bytes);
     if (path === workerScript || isUnlisted(path)) continue;
     if (bytes.length > limits.shellFileBytes)
       throw new Error(`${path} is larger than ${limits.shellFileBytes} bytes.`);
-    const files = isFirst(path) ? build.first : isOptional(path) ? build.optional : build.installed;
-    Object.assign(files, { [`/${path}`]: hash.toString('base64') });
+    if (isFirst(path)) build.first[`/${path}`] = hash;
+    else {
+      (isOptional(path) ? build.optional : build.installed).push(`/${path}`);
+      listed[`/${path}`] = hash;
+    }
   }
-  build.hash = lines.digest('hex');
+  const list = Buffer.from(`${JSON.stringify(listed)}\n`);
+  mkdirSync(join(folder, '-'), { recursive: true });
+  writeFileSync(join(folder, listPath), list);
+  build.first[filesList] = digestOf(listPath, list);
+
+  const lines = filesOf(folder).map((path) => `${digests.get(path)!.toString('hex')}  ${path}\n`);
+  build.hash = createHash('sha256').update(lines.join('')).digest('hex');
   writeFileSync(
     script,
     worker.replace(slot, () => JSON.stringify(build)),
   );
-  mkdirSync(join(folder, '-'), { recursive: true });
   writeFileSync(join(folder, `-/probe-${build.hash}.json`), `${JSON.stringify({ antway: build.hash })}\n`);
   return build.hash;
 }

@@ -1,4 +1,4 @@
-import { build } from '../src/build.ts';
+import { build, filesList } from '../src/build.ts';
 import { siteOfHost } from '../src/gateway/origins/site-host.ts';
 import { delay } from '../src/util/delay.ts';
 import { isForSites, servedHeaders } from './shell-headers.ts';
@@ -12,9 +12,10 @@ export const sitePage = '/-/site.html';
 /** How long opened content may load before the worker stores the rest of the shell, in milliseconds. */
 const contentFirstMs = 5_000;
 
-const first = Object.keys(build?.first ?? {});
-const installed = [...first, ...Object.keys(build?.installed ?? {})];
-const hashes = new Map(Object.entries({ ...build?.first, ...build?.installed, ...build?.optional }));
+const firstHashes = new Map(Object.entries(build?.first ?? {}));
+const first = [...firstHashes.keys()];
+const installed = [...first, ...(build?.installed ?? [])];
+const known = new Set([...installed, ...(build?.optional ?? [])]);
 
 /** The verified files of this build. None in development: the development server serves all of them. */
 export class ShellFiles {
@@ -23,8 +24,11 @@ export class ShellFiles {
   /** Only files that pages load repeatedly. WebAssembly and images are too large to hold in memory. */
   readonly #memory = new Map<string, Uint8Array<ArrayBuffer>>();
 
-  readonly #first: readonly ExpectedFile[];
-  readonly #installed: readonly ExpectedFile[];
+  readonly #first: readonly string[];
+  readonly #installed: readonly string[];
+  readonly #decoder: ExpectedFile;
+  /** The hashes of `filesList`. Undefined until a file of it is needed. */
+  #listed: Promise<Map<string, string>> | undefined;
   #completing: Promise<boolean> | undefined;
   #isDue = false;
   readonly #ending = new AbortController();
@@ -35,22 +39,23 @@ export class ShellFiles {
     this.#files = files;
     this.#host = host;
     this.#isSite = siteOfHost(host) !== undefined;
-    const own = (paths: readonly string[]) =>
-      paths.filter((path) => isForSites(path) === this.#isSite).map(expected);
-    this.#installed = this.#isSite ? [...own(installed), decoder] : own(installed);
-    this.#first = this.#isSite ? this.#installed : own(first);
+    const own = (paths: readonly string[]) => paths.filter((path) => isForSites(path) === this.#isSite);
+    this.#decoder = decoder;
+    this.#installed = own(installed);
+    this.#first = own(first);
   }
 
   pathOf(pathname: string): string | undefined {
     // URLs of pages below `/-/` do not contain the file extension.
     const page = /^\/-\/[\w-]+$/.test(pathname) ? `${pathname}.html` : pathname;
     const path = page === '/' ? shellDocument : page;
-    return hashes.has(path) && isForSites(path) === this.#isSite ? path : undefined;
+    return known.has(path) && isForSites(path) === this.#isSite ? path : undefined;
   }
 
   /** Stores what the first screen needs. `complete` stores the rest. @throws AntwayError as `VerifiedFiles.read`. */
   async installFirst(): Promise<void> {
-    await Promise.all(this.#first.map((file) => this.#files.read(file)));
+    const files = await this.#expectedFiles(this.#first);
+    await Promise.all(files.map((file) => this.#files.read(file)));
   }
 
   /**
@@ -88,7 +93,8 @@ export class ShellFiles {
     const { signal } = this.#ending;
     const ended = new Promise((resolve) => signal.addEventListener('abort', resolve));
     // Content needs WebAssembly: what was pinned soon after the first visit has to open offline.
-    const wasmFirst = this.#installed.toSorted((a, b) => rank(a) - rank(b));
+    const files = await this.#expectedFiles(this.#installed);
+    const wasmFirst = files.toSorted((a, b) => rank(a) - rank(b));
     const problems: unknown[] = [];
     for (const file of (await this.#files.missing(wasmFirst)) ?? []) {
       const reading = this.#files.read(file, false, 'low').catch((error) => problems.push(error));
@@ -96,7 +102,7 @@ export class ShellFiles {
       if (signal.aborted) return false;
     }
     if (problems.length > 0) throw problems[0];
-    return (await this.#files.missing(this.#installed))?.length === 0;
+    return (await this.#files.missing(files))?.length === 0;
   }
 
   /**
@@ -105,29 +111,48 @@ export class ShellFiles {
    * @throws AntwayError as `VerifiedFiles.read`.
    */
   async install(mustStore: boolean): Promise<void> {
-    await Promise.all(this.#installed.map((file) => this.#files.read(file, mustStore)));
+    const files = await this.#expectedFiles(this.#installed);
+    await Promise.all(files.map((file) => this.#files.read(file, mustStore)));
   }
 
   /** Deletes the files that earlier builds stored. */
-  forgetOthers(): Promise<void> {
-    return this.#files.forgetOthers(this.#installed);
+  async forgetOthers(): Promise<void> {
+    await this.#files.forgetOthers(await this.#expectedFiles(this.#installed));
   }
 
   /** @param path path of a file, from `pathOf`. @throws AntwayError as `VerifiedFiles.read`. */
   async response(path: string): Promise<Response> {
     let bytes = this.#memory.get(path);
     if (!bytes) {
-      bytes = await this.#files.read(expected(path));
+      bytes = await this.#files.read(await this.#expected(path));
       if (/\.(html|js|css|svg)$/.test(path)) this.#memory.set(path, bytes);
     }
     return new Response(bytes, { headers: servedHeaders(path, this.#host) });
+  }
+
+  /** @param paths of this origin. Adds the decoder on a site's own origin. @throws AntwayError as `VerifiedFiles.read`. */
+  async #expectedFiles(paths: readonly string[]): Promise<ExpectedFile[]> {
+    const files = await Promise.all(paths.map((path) => this.#expected(path)));
+    return this.#isSite ? [...files, this.#decoder] : files;
+  }
+
+  async #expected(url: string): Promise<ExpectedFile> {
+    const sha256 = firstHashes.get(url);
+    return { url, sha256: sha256 ?? (await this.#readList()).get(url)! };
+  }
+
+  #readList(): Promise<Map<string, string>> {
+    this.#listed ??= this.#files
+      .read({ url: filesList, sha256: firstHashes.get(filesList)! })
+      .then((bytes) => new Map<string, string>(Object.entries(JSON.parse(new TextDecoder().decode(bytes)))))
+      .catch((error) => {
+        this.#listed = undefined;
+        throw error;
+      });
+    return this.#listed;
   }
 }
 
 function rank({ url }: ExpectedFile): number {
   return url.endsWith('.wasm') ? 0 : 1;
-}
-
-function expected(url: string): ExpectedFile {
-  return { url, sha256: hashes.get(url)! };
 }

@@ -15,11 +15,10 @@ import { makeTarchive } from '../support/tarchive.ts';
 test.setTimeout(120_000);
 
 const script = readFileSync(join(distFolder, 'sw.js'), 'utf8');
-const [embedded] = /\{"hash":"[0-9a-f]{64}","first":.*?"optional":\{[^{}]*\}\}/.exec(script)!;
+const [embedded] = /\{"hash":"[0-9a-f]{64}","first":.*?"optional":\[[^[\]]*\]\}/.exec(script)!;
 const build: Build = JSON.parse(embedded);
-const ofShell = (files: Readonly<Record<string, string>>) =>
-  Object.keys(files).filter((path) => !isForSites(path));
-const first = ofShell(build.first);
+const ofShell = (paths: readonly string[]) => paths.filter((path) => !isForSites(path));
+const first = ofShell(Object.keys(build.first));
 const later = ofShell(build.installed);
 const liveView = later.find((path) => /\/live-view-.*\.js$/.test(path))!;
 

@@ -108,6 +108,28 @@ async function forgeWasm(attacker: Page): Promise<void> {
   });
 }
 
+/**
+ * Puts a forged script into the shell's cache, and a list of hashes with the script's in place of the worker's list.
+ * @returns the script's path.
+ */
+function forgeList(attacker: Page): Promise<string> {
+  return attacker.evaluate(async (forgery) => {
+    const keys = async (name: string) => (await caches.open(name)).keys();
+    const shell = (await caches.keys()).find((name) => name.startsWith('antway-shell-'))!;
+    const list = (await keys(shell)).find(({ url }) => new URL(url).pathname === '/-/files.json')!;
+    const cache = await caches.open(shell);
+    const hashes = (await (await cache.match(list))!.json()) as Record<string, string>;
+    const path = Object.keys(hashes).find((path) => /\/live-view-.*\.js$/.test(path))!;
+    const script = new TextEncoder().encode(`document.title = '${forgery}'`);
+    const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', script));
+    hashes[path] = btoa(String.fromCharCode(...digest));
+    await cache.put(list, Response.json(hashes));
+    const headers = { 'Content-Type': 'text/javascript' };
+    await cache.put(`${path}?sha256=${encodeURIComponent(hashes[path])}`, new Response(script, { headers }));
+    return path;
+  }, forgery);
+}
+
 /** Writes into the database in which the gateway keeps what the user chose. */
 async function writeSettings(attacker: Page, values: Record<string, string>): Promise<void> {
   await attacker.evaluate(async (values) => {
@@ -175,6 +197,20 @@ attack(
     const last = await reopen(gateway);
     await expectShell(last);
     expect(await damagedFiles(last.page)).toBe(0);
+  },
+);
+
+attack(
+  'A trusted page puts another list of the shell’s files into the cache, and a script of its own that the list names.',
+  'The worker’s script has the hash of the list: the worker fetches the real list, and serves the real script.',
+  async ({ startPeer, openGateway }) => {
+    const { gateway, attacker } = await openScene({ startPeer, openGateway });
+    const script = await forgeList(attacker);
+    const opened = await reopen(gateway);
+    const answer = await fetchIn(opened.page, script);
+    expect(answer.status).toBe(200);
+    expect(answer.text).not.toContain(forgery);
+    expect(await damagedFiles(opened.page)).toBe(1);
   },
 );
 

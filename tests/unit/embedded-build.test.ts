@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -22,6 +23,8 @@ function embedded(files: Record<string, string>): Build {
   return JSON.parse(script.replace('self.build = ', ''));
 }
 
+const sha256 = (data: string | Uint8Array) => createHash('sha256').update(data).digest('base64');
+
 const document = `<!doctype html><link rel="icon" href="/icon.svg"><link rel="apple-touch-icon" href="/apple-touch-icon.png"><a href="https://example.org/other.js"></a>
 <script type="module" src="/assets/index-1.js"></script><link rel="stylesheet" href="/assets/index-2.css">`;
 const files = {
@@ -44,19 +47,20 @@ it('lists the files that the document names, and those of a site’s origin, as 
   const { first, installed, optional } = embedded(files);
   expect(Object.keys(first).sort()).toEqual([
     '/-/bridge.html',
+    '/-/files.json',
     '/-/site.js',
     '/assets/index-1.js',
     '/assets/index-2.css',
     '/icon.svg',
     '/index.html',
   ]);
-  expect(Object.keys(installed).sort()).toEqual([
+  expect(installed.toSorted()).toEqual([
     '/-/root.html',
     '/apple-touch-icon.png',
     '/assets/later-3.js',
     '/other.js',
   ]);
-  expect(Object.keys(optional)).toEqual(['/-/self-test.html']);
+  expect(optional).toEqual(['/-/self-test.html']);
 });
 
 it('can be repeated after the document changed, and replaces the lists', () => {
@@ -66,5 +70,14 @@ it('can be repeated after the document changed, and replaces the lists', () => {
   expect(after.hash).not.toBe(before.hash);
   expect(after.first).toHaveProperty(['/assets/later-3.js']);
   expect(after.first).not.toHaveProperty(['/assets/index-1.js']);
-  expect(after.installed).toHaveProperty(['/assets/index-1.js']);
+  expect(after.installed).toContain('/assets/index-1.js');
+});
+
+it('writes the hashes of the files that are not first into a list, whose hash the worker has', () => {
+  const { first, installed, optional } = embedded(files);
+  const list = readFileSync(join(folder, '-/files.json'));
+  expect(first['/-/files.json']).toBe(sha256(list));
+  const listed = JSON.parse(list.toString()) as Record<string, string>;
+  expect(Object.keys(listed).sort()).toEqual([...installed, ...optional].sort());
+  expect(listed['/assets/later-3.js']).toBe(sha256('later'));
 });

@@ -134,7 +134,7 @@ describe('antway verify', () => {
     expect(code).toBe(5);
     expect(stdout).toMatch(/^different {2}index\.html$/m);
     expect(stdout).toContain(hash);
-    expect(stderr).toMatch(/^BUILD_MISMATCH: 3 files of \d+ .*It is another build/);
+    expect(stderr).toMatch(/^BUILD_MISMATCH: 4 files of \d+ .*It is another build/);
   });
 
   it('compares with the build that it is given', async () => {
@@ -159,7 +159,7 @@ describe('the hash of a build', () => {
       .map((path) => {
         const bytes = readFileSync(join(web, path));
         if (path !== 'sw.js') return `${hex(bytes)}  ${path}\n`;
-        const embedded = /\{"hash":.*?\}\}/.exec(bytes.toString())![0];
+        const embedded = /\{"hash":.*?"optional":\[.*?\]\}/.exec(bytes.toString())![0];
         return `${hex(bytes.toString().replace(embedded, 'globalThis.__ANTWAY_BUILD__'))}  ${path}\n`;
       });
     const hash = hex(lines.join(''));
