@@ -97,6 +97,11 @@ export function toHex(bytes: Uint8Array): string {
   return text;
 }
 
+/** A label for an address in hex, where a reader needs to tell a few apart. It proves nothing. */
+export function shortAddress(hex: string): string {
+  return `${hex.slice(0, 8)}…${hex.slice(-6)}`;
+}
+
 /** Whether two byte strings are equal. Not constant time: use it for public values only. */
 export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && a.every((byte, i) => byte === b[i]);

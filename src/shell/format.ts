@@ -48,10 +48,6 @@ export function formatSpan(seconds: number): string {
   return Math.max(1, Math.round(value as number)).toLocaleString(locale, style);
 }
 
-export function shortAddress(hex: string): string {
-  return `${hex.slice(0, 8)}…${hex.slice(-6)}`;
-}
-
 /** A moment relative to now, in minutes or coarser: `3 min. ago`. Both parameters are milliseconds since 1970. */
 export function formatAge(at: number, now: number): string {
   const relative = relativeTime();

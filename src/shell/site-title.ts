@@ -1,5 +1,6 @@
+import { shortAddress } from '../address.ts';
 import type { Site } from '../library/library.ts';
-import { decodePath, shortAddress } from './format.ts';
+import { decodePath } from './format.ts';
 
 /** A site's name or address from its URL, without the outer slashes and short enough for one line. */
 export function placeOf({ path }: Pick<Site, 'path'>): string {

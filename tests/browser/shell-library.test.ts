@@ -55,7 +55,7 @@ test.describe('the library', () => {
     await expect(rows(shell)).toHaveCount(1);
     await expect(rows(shell)).toContainText(short(letter));
     await search.fill('nothing like it');
-    await expect(shell.getByText('Nothing matches “nothing like it”.')).toBeVisible();
+    await expect(shell.getByText('No title, name or address matches “nothing like it”.')).toBeVisible();
     await search.fill('');
     await shell.getByLabel('Sort by').selectOption('Size');
     await expect(rows(shell).first()).not.toContainText(short(letter));

@@ -1,4 +1,4 @@
-import type { Address } from '../../address.ts';
+import { type Address, shortAddress } from '../../address.ts';
 import type { Archive, FolderEntry, Member } from '../../content/archive.ts';
 import { type ByteSource, memorySource } from '../../content/byte-source.ts';
 import { folderTar } from '../../content/folder-tar.ts';
@@ -25,7 +25,7 @@ export type Answer =
   | { kind: 'redirect'; location: string; status?: 301 | 302; headers: Record<string, string> };
 
 /** Increase this version when the look of generated pages changes, because their ETags are valid forever. */
-const listingVersion = 4;
+const listingVersion = 5;
 
 const defaultDocument = 'index.html';
 const notFoundDocument = '404.html';
@@ -254,7 +254,7 @@ async function listing(
   isJson: boolean,
   context: ContentContext,
 ): Promise<Answer> {
-  const title = archive.name ?? target.name ?? target.address.hex;
+  const title = archive.name ?? target.name ?? shortAddress(target.address.hex);
   const { mode, scope } = context.policyFor(target.content);
   const ownsOrigin = mode !== 'embedded';
   const headers = { ...ownPageHeaders({ ownsOrigin }), ...caching(target) };

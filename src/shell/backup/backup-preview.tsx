@@ -1,8 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
+import { shortAddress } from '../../address.ts';
 import { replaceDisruptive } from '../../util/plain-text.ts';
 import { Button } from '../button.tsx';
-import { formatBytes, formatCount, shortAddress } from '../format.ts';
+import { formatBytes, formatCount } from '../format.ts';
 import { sitesShareOrigin } from '../sites-share-origin.ts';
 import { locale, texts } from '../texts/texts.ts';
 import { useResource } from '../use-resource.ts';

@@ -87,6 +87,7 @@ export function LibraryScreen({ active, config }: Props) {
     () => (all && isComplete ? arrange(all, arrangement) : null),
     [all, isComplete, arrangement],
   );
+  const count = t.count(shown?.length ?? 0, formatCount(shown?.length ?? 0));
 
   function act(action: SiteAction, site: ListedSite) {
     const title = titleOf(site);
@@ -227,7 +228,7 @@ export function LibraryScreen({ active, config }: Props) {
         <section class="card" aria-labelledby="library-count">
           <div class="library-head">
             <h2 id="library-count" tabIndex={-1}>
-              {t.count(shown?.length ?? 0, formatCount(shown?.length ?? 0))}
+              {arrangement.query ? t.inTitles(count) : count}
             </h2>
             {cache.value && all && all.length > 0 && (
               <Persistence

@@ -1,6 +1,7 @@
+import { shortAddress } from '../../address.ts';
 import { AntwayError } from '../../errors.ts';
 import { mostIconBytes, readSiteHead } from '../../library/site-file-head.ts';
-import { formatBytes, formatChunks, formatFiles, shortAddress } from '../format.ts';
+import { formatBytes, formatChunks, formatFiles } from '../format.ts';
 import { GatewayApiError, gateway, type ListedSite } from '../gateway-api.ts';
 import { texts } from '../texts/texts.ts';
 

@@ -1,8 +1,7 @@
 import './readers.css';
 import { useEffect, useState } from 'preact/hooks';
-import { Address } from '../../address.ts';
+import { Address, shortAddress } from '../../address.ts';
 import { isAbort } from '../../errors.ts';
-import { shortAddress } from '../format.ts';
 import { asGatewayApiError, GatewayApiError, gateway } from '../gateway-api.ts';
 import { ProblemText } from '../problem-text.tsx';
 import { titleOf } from '../site-title.ts';

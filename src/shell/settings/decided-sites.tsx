@@ -1,7 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { shortAddress } from '../../address.ts';
 import type { DecidedSite, Decision } from '../../gateway/state/trust.ts';
 import { Button } from '../button.tsx';
-import { formatAge, shortAddress } from '../format.ts';
+import { formatAge } from '../format.ts';
 import { gateway } from '../gateway-api.ts';
 import { Section } from '../section.tsx';
 import { texts } from '../texts/texts.ts';

@@ -1,6 +1,5 @@
-import { Address } from '../../address.ts';
+import { Address, shortAddress } from '../../address.ts';
 import { Button } from '../button.tsx';
-import { shortAddress } from '../format.ts';
 import { Section } from '../section.tsx';
 import { TextForm } from '../text-form.tsx';
 import { texts } from '../texts/texts.ts';

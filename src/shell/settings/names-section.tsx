@@ -1,7 +1,6 @@
-import { Address } from '../../address.ts';
+import { Address, shortAddress } from '../../address.ts';
 import type { NameBook } from '../../names/name-book.ts';
 import { asName } from '../../names/petname.ts';
-import { shortAddress } from '../format.ts';
 import { changeNames } from '../names/change-names.ts';
 import { textOfNameProblem } from '../names/name-problem.ts';
 import SiteNames from '../names/site-names.tsx';
