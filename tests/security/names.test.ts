@@ -334,7 +334,7 @@ attack(
   },
 );
 
-/** What a page of another origin observes of a URL, without measuring time. */
+/** The observations of a page of another origin about a URL, without measuring time. */
 function observed(tab: Page, url: string): Promise<unknown> {
   return tab.evaluate(async (url) => {
     const load = (name: string, attributes: Record<string, string>) =>

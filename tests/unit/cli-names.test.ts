@@ -15,7 +15,7 @@ import { makeTarchive } from '../support/tarchive.ts';
 const folder = mkdtempSync(join(tmpdir(), 'antway-names-'));
 const owner = new PointerOwner(51);
 const looping = [new PointerOwner(52), new PointerOwner(53)] as const;
-/** What a stranger could put into a list: an escape sequence, a change of direction, a look-alike. */
+/** Names that a stranger could put into a list: an escape sequence, a change of direction, a look-alike. */
 const hostile = { '\x1b]0;title\x07': 'name', '\u009b2J': 'name', '\u202egnab': 'name', Tide: 'name' };
 
 let peer: NodePeerProcess;
@@ -113,7 +113,12 @@ describe.concurrent('antway names show', () => {
   it.each<[string, () => string, string, RegExp]>([
     ['a site', () => site, 'UNSUPPORTED', /a JSON file/],
     ['another file', () => page, 'UNSUPPORTED', /not JSON/],
-    ['pointers that lead to each other', () => looping[0].address.hex, 'TOO_LARGE', /leads through more than 8/],
+    [
+      'pointers that lead to each other',
+      () => looping[0].address.hex,
+      'TOO_LARGE',
+      /leads through more than 8/,
+    ],
     ['an address that no peer has', () => 'ab'.repeat(32), 'NOT_FOUND', /No peer has this record/],
     ['a name of a list in a list', () => 'none@club', 'NOT_FOUND', /no name “none”/],
     ['no address', () => 'ant://~../', 'BAD_ADDRESS', /64 hex digits/],

@@ -3,12 +3,11 @@ import { parseAddressText } from '../../address-text.ts';
 import { type NameBook, written } from '../../names/name-book.ts';
 import { texts } from '../texts/texts.ts';
 
-/** The meaning of a user's text: a path of this gateway, a complete manifest, or a problem. */
-export type AddressInput =
-  /** `isName` says whether the text has a name in place of an address. */
-  | { path: string; isName: boolean }
-  | { manifestLink: string }
-  | { problem: string };
+/**
+ * The meaning of a user's text: a path of this gateway, a complete manifest, or a problem. `isName` says whether the text
+ * has a name in place of an address.
+ */
+export type AddressInput = { path: string; isName: boolean } | { manifestLink: string } | { problem: string };
 
 interface AddressInputContext {
   names: NameBook;
