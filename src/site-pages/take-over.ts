@@ -134,14 +134,14 @@ export class TakeOver {
   async #noteVisit(site: OfferedSite): Promise<void> {
     const { address, kind, lastOpened, isPrivate } = site;
     const { title, icon } = isPrivate ? { title: null, icon: null } : site;
-    const { path, name } = this.#hasSameName(site)
+    const { path, name } = this.#isNamedHere(site)
       ? site
       : { path: `/${address}${site.path.endsWith('/') ? '/' : ''}`, name: null };
     await ask('visits', 'POST', JSON.stringify({ address, path, name, title, icon, kind, lastOpened }));
   }
 
-  /** Whether the host of this origin has the name of a site, if it has one. */
-  #hasSameName({ name }: OfferedSite): boolean {
+  /** Whether the host of this origin has the name of a site, if it has one. Its address may be that of a pointer. */
+  #isNamedHere({ name }: OfferedSite): boolean {
     return name === null || Object.hasOwn(this.#names, name);
   }
 }
