@@ -2,7 +2,10 @@ import { Address } from './address.ts';
 
 /** The content that a text names. All its parts are as the text spells them. */
 export interface NamedContent {
-  /** The content's address, or a name that a gateway may know. */
+  /**
+   * The content's address, or a name: `<name>` of a gateway, `~<name>` of the user, `<name>@<list>` of a list. A name
+   * that a program has to know is not checked further.
+   */
   site: Address | string;
   /** The text after the address or name: empty, or a path, a query and a fragment that begin with `/`, `?` or `#`. */
   rest: string;
@@ -18,11 +21,11 @@ export type AddressText =
   | { manifest: string; rest: string }
   | { problem: 'empty' | 'scheme' | 'noAddress'; text: string };
 
-const namePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
+const namePattern = /^~?[\p{L}0-9][\p{L}\p{M}0-9._-]{0,99}(?:@[\p{L}0-9][\p{L}\p{M}0-9._-]{0,99})?$/u;
 
 /**
  * Parses every form in which Antway, AntTP and the browser extension print content: `<address>`, `<address>/path`,
- * `ant://…`, `autonomi://…`, `web+ant:…`, `ant://manifest/<base64url>`, a name, and URLs of gateways. A URL has the
+ * `ant://…`, `autonomi://…`, `web+ant:…`, `ant://manifest/<base64url>`, names, and URLs of gateways. A URL has the
  * address as a segment of its path, as a label of its host, or behind `#view=`, `#read=`, `#open=` or `#manifest/`.
  * An address is 64 hex digits, or 52 characters of base32. No text makes this function throw.
  */
@@ -65,9 +68,11 @@ function parse(text: string, isInner: boolean): AddressText {
     return { site: address, rest, isUrl, gateway: isFirst ? undefined : gatewayAt(host) };
   }
   const named = isWeb ? body.slice(host.length).replace(/^\//, '') : body;
-  const [name = ''] = segmentsOf(named);
-  if (!namePattern.test(name)) return { problem: 'noAddress', text: name };
-  return { site: name, rest: named.slice(name.length), isUrl, gateway: isWeb ? gatewayAt(host) : undefined };
+  const [spelled = ''] = segmentsOf(named);
+  const name = (isUrl ? decoded(spelled) : spelled).normalize('NFC');
+  if (!namePattern.test(name)) return { problem: 'noAddress', text: spelled };
+  const rest = named.slice(spelled.length);
+  return { site: name, rest, isUrl, gateway: isWeb ? gatewayAt(host) : undefined };
 }
 
 /** The address in hex or canonical base32, in either case. */

@@ -55,5 +55,5 @@ export function parseSiteList(bytes: Uint8Array): CatalogueEntry[] {
 /** @throws AntwayError `TOO_LARGE`. */
 export function checkListSize(bytes: number): void {
   if (bytes <= limits.listBytes) return;
-  throw new AntwayError('TOO_LARGE', `A list of sites has at most ${limits.listBytes} bytes, not ${bytes}.`);
+  throw new AntwayError('TOO_LARGE', `A list has at most ${limits.listBytes} bytes, not ${bytes}.`);
 }

@@ -22,6 +22,12 @@ const name = s.pattern(
   'a name has letters, digits, dots, dashes and underscores, and is not an address',
 );
 
+/** The pages that set a user's name check it further; see `src/names/petname.ts`. */
+const petname = s.pattern(
+  /^(?![0-9A-Fa-f]{64}$)[\p{L}0-9][\p{L}\p{M}0-9._-]{0,99}$/u,
+  'a name has letters, digits, dots, dashes and underscores, and is not an address',
+);
+
 const peerUrl = v.pipe(
   v.string(),
   v.rawCheck(({ dataset, addIssue }) => {
@@ -64,7 +70,6 @@ const settings = {
   cache: v.optional(
     s.strictObject({ maxBytes: v.optional(s.integer('bytes')), memoryBytes: v.optional(s.integer('bytes')) }),
   ),
-  names: v.optional(s.record(name, hexAddress)),
   denied: v.optional(v.array(hexAddress)),
   lists: v.optional(s.record(listTitle, hexAddress)),
 };
@@ -72,6 +77,8 @@ const settings = {
 /** The part of the configuration that a user can change in the shell. */
 export const settingsSchema: s.Schema<Settings> = s.strictObject({
   ...settings,
+  names: v.optional(s.record(petname, hexAddress)),
+  nameLists: v.optional(s.record(petname, hexAddress)),
   useNodes: v.optional(v.boolean()),
 });
 
@@ -79,6 +86,8 @@ export const settingsSchema: s.Schema<Settings> = s.strictObject({
 export const serverConfigSchema: s.Schema<ServerConfig> = s.strictObject({
   $schema: v.optional(v.string()),
   ...settings,
+  names: v.optional(s.record(name, hexAddress)),
+  nameLists: v.optional(s.record(name, hexAddress)),
   isolation: v.optional(isolation),
   nodes: v.optional(nodeNetwork),
   trusted: v.optional(v.array(hexAddress)),
@@ -111,7 +120,7 @@ export interface Config {
   useNodes: boolean;
   nodes: NodeNetwork;
   isolation: Isolation;
-  /** Aliases: first path segment → address. */
+  /** The host's names: first path segment → address. The worker does not know the user's names. */
   names: ReadonlyMap<string, Address>;
   /** Addresses (hex) whose HTML may run scripts in path mode. */
   trusted: ReadonlySet<string>;
@@ -125,6 +134,8 @@ export interface Config {
   catalogue: readonly CatalogueEntry[];
   /** Lists of sites: title → address, usually of a pointer. */
   lists: ReadonlyMap<string, Address>;
+  /** Lists of names: the label behind the `@` → address, usually of a pointer. */
+  nameLists: ReadonlyMap<string, Address>;
   /** Origins of gateways that everyone can reach. */
   publicGateways: readonly string[];
   cache: {
@@ -138,7 +149,7 @@ export interface Config {
 /** The source of a value: the server config (`host`), the user settings (`user`), or a default. */
 export type Source = 'host' | 'user' | 'default';
 
-/** The source of each value of a `Config`. Every name and every denied address has its own source. */
+/** The source of each value of a `Config`. Every list and every denied address has its own source. */
 export interface ConfigSources {
   peers: Source;
   usePeersOfPeers: Source;
@@ -146,13 +157,14 @@ export interface ConfigSources {
   useNodes: Source;
   nodes: Source;
   isolation: Source;
-  names: Record<string, Source>;
+  names: Source;
   trusted: Source;
   denied: Record<string, Source>;
   reportUrl: Source;
   sample: Source;
   catalogue: Source;
   lists: Record<string, Source>;
+  nameLists: Record<string, Source>;
   publicGateways: Source;
   cache: Record<keyof Config['cache'], Source>;
 }
@@ -180,11 +192,9 @@ export function combine(
     transport = 'auto',
     isolation = 'auto',
   } = { ...file, ...user };
-  const names = Object.entries({ ...file.names, ...user.names });
   const deniedByHost = lowerCaseSet(file.denied);
   const denied = new Set([...deniedByHost, ...lowerCaseSet(user.denied)]);
   const isAllowed = ({ address }: CatalogueEntry) => !denied.has(address.toLowerCase());
-  const lists = Object.entries({ ...file.lists, ...user.lists });
   const defaultMaxBytes = Math.min(Math.floor(quotaBytes / 10), 4 * 1024 ** 3);
   const config: Config = {
     peers: peers.map((url) => PeerUrl.parse(url, baseUrl)),
@@ -193,13 +203,14 @@ export function combine(
     useNodes: user.useNodes ?? false,
     nodes: file.nodes ?? 'mainnet',
     isolation,
-    names: new Map(names.map(([name, hex]) => [name, Address.fromHex(hex)])),
+    names: addressesOf(file.names),
     trusted: lowerCaseSet(file.trusted),
     denied,
     reportUrl: file.reportUrl ?? null,
     sample: file.sample && isAllowed(file.sample) ? file.sample : null,
     catalogue: (file.catalogue ?? []).filter(isAllowed),
-    lists: new Map(lists.map(([title, hex]) => [title, Address.fromHex(hex)])),
+    lists: addressesOf({ ...file.lists, ...user.lists }),
+    nameLists: addressesOf({ ...file.nameLists, ...user.nameLists }),
     publicGateways: file.publicGateways ?? [],
     cache: { maxBytes: defaultMaxBytes, memoryBytes: 64 * 1024 ** 2, ...file.cache, ...user.cache },
   };
@@ -210,13 +221,14 @@ export function combine(
     useNodes: sourceOf(user.useNodes, undefined),
     nodes: sourceOf(undefined, server?.nodes),
     isolation: sourceOf(undefined, server?.isolation),
-    names: sourceOfEach(config.names.keys(), (name) => Object.hasOwn(user.names ?? {}, name)),
+    names: sourceOf(undefined, server?.names),
     trusted: sourceOf(undefined, server?.trusted),
     denied: sourceOfEach(config.denied, (address) => !deniedByHost.has(address)),
     reportUrl: sourceOf(undefined, server?.reportUrl),
     sample: sourceOf(undefined, server?.sample),
     catalogue: sourceOf(undefined, server?.catalogue),
     lists: sourceOfEach(config.lists.keys(), (title) => Object.hasOwn(user.lists ?? {}, title)),
+    nameLists: sourceOfEach(config.nameLists.keys(), (label) => Object.hasOwn(user.nameLists ?? {}, label)),
     publicGateways: sourceOf(undefined, server?.publicGateways),
     cache: {
       maxBytes: sourceOf(user.cache?.maxBytes, server?.cache?.maxBytes),
@@ -224,6 +236,10 @@ export function combine(
     },
   };
   return { config, sources };
+}
+
+function addressesOf(record: Readonly<Record<string, string>> = {}): Map<string, Address> {
+  return new Map(Object.entries(record).map(([name, hex]) => [name, Address.fromHex(hex)]));
 }
 
 function lowerCaseSet(texts: readonly string[] = []): Set<string> {

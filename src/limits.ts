@@ -39,6 +39,8 @@ export const limits = Object.freeze({
   /** Largest list of sites, and most entries of a list or of the host's catalogue. */
   listBytes: 64 * 1024,
   listEntries: 100,
+  /** Most names of a list of names. It has at most `listBytes` as well. */
+  listedNames: 500,
   routeMapBytes: 1024 * 1024,
   /** Most characters in the patterns of all routes of an archive together. */
   routePatternCharacters: 8_192,

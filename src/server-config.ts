@@ -41,16 +41,20 @@ export interface Settings {
   useNodes?: boolean;
   /** In bytes: the chunk store in IndexedDB, and the decrypted chunks in memory. */
   cache?: { maxBytes?: number; memoryBytes?: number };
-  /** Name → address. Added to the server's names. */
+  /** The user's own names: name → address. They open as `/~<name>/`, beside the server's names. */
   names?: Record<string, string>;
   /** Addresses that are not served. Added to the server's list, so an address that the server denies stays denied. */
   denied?: string[];
   /** Lists of sites for the start page: title → address. Added to the server's lists. */
   lists?: Record<string, string>;
+  /** Lists of names: the label behind the `@` → address, usually of a pointer. Added to the server's lists. */
+  nameLists?: Record<string, string>;
 }
 
 /** The value of a valid `antway.json`. */
-export interface ServerConfig extends Omit<Settings, 'useNodes'> {
+export interface ServerConfig extends Omit<Settings, 'names' | 'useNodes'> {
+  /** Names of this gateway: name → address. They open as `/<name>/`. */
+  names?: Record<string, string>;
   /** Where the JSON Schema is, for editors. */
   $schema?: string;
   isolation?: Isolation;

@@ -77,6 +77,10 @@ export const commands: Readonly<Record<string, Entry>> = {
     summary: 'give content an address that stays while the content changes',
     load: () => import('./commands/pointer.ts'),
   },
+  names: {
+    summary: 'show a list of names, or check one before it is published',
+    load: () => import('./commands/names.ts'),
+  },
   completion: {
     summary: 'print a script that completes commands and options in a shell',
     load: () => import('./commands/completion.ts'),

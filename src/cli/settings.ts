@@ -20,6 +20,8 @@ export interface Settings {
   isExplicit: boolean;
   token: string | undefined;
   names: ReadonlyMap<string, Address>;
+  /** Lists of names: label → address. */
+  nameLists: ReadonlyMap<string, Address>;
   /** The configuration file, if there is one. */
   file: string | undefined;
 }
@@ -42,6 +44,7 @@ export async function loadSettings(
     isExplicit: named !== undefined,
     token: options.token ?? (env.ANTWAY_TOKEN || undefined),
     names: namesOf(config),
+    nameLists: addressesOf(config.nameLists),
     file,
   };
 }
@@ -83,8 +86,12 @@ export function peersOf({ peers = [] }: ServerConfig, host?: string): PeerUrl[] 
   return uniquePeers(urls.map((url) => PeerUrl.parse(url, host)).filter(isReachable));
 }
 
-export function namesOf({ names = {} }: ServerConfig): Map<string, Address> {
-  return new Map(Object.entries(names).map(([name, hex]) => [name, Address.fromHex(hex)]));
+export function namesOf({ names }: ServerConfig): Map<string, Address> {
+  return addressesOf(names);
+}
+
+function addressesOf(record: Readonly<Record<string, string>> = {}): Map<string, Address> {
+  return new Map(Object.entries(record).map(([name, hex]) => [name, Address.fromHex(hex)]));
 }
 
 /** The peers that accept writes. @throws UsageError if one of them is AntTP or antd. */

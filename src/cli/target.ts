@@ -5,6 +5,7 @@ import { AntwayError } from '../errors.ts';
 import { PeerUrl } from '../peer-url.ts';
 import { loadBlake3 } from '../self-encryption/blake3.ts';
 import { gatewayConfig } from './gateway-config.ts';
+import { addressInList } from './name-lists.ts';
 import { uniquePeers } from './options.ts';
 import { namesOf, peersOf, type Settings } from './settings.ts';
 
@@ -22,7 +23,8 @@ export interface Target {
 
 /**
  * Finds out what a text names. A name is looked up in the configuration file, then at the peers, or at the gateway in
- * the text. A gateway in the text also says which peers have the content, unless an option or variable names the peers.
+ * the text. `~<name>` is a name of the configuration file only, and `<name>@<label>` one of the list with that label. A
+ * gateway in the text also says which peers have the content, unless an option or variable names the peers.
  * @param isSilent whether late hosts are not reported.
  * @throws AntwayError `BAD_ADDRESS`, `NOT_FOUND` for an unknown name, `PEERS_UNREACHABLE` or `HOST_UNREACHABLE`.
  */
@@ -81,6 +83,7 @@ async function addressOfName(
   },
 ): Promise<Address> {
   const { gateway, config, settings, isSilent, signal } = context;
+  if (/[~@]/.test(name)) return addressOfUserName(name, text, context);
   if (gateway !== undefined) {
     const found = config && namesOf(config).get(name);
     if (found) return found;
@@ -106,6 +109,32 @@ async function addressOfName(
     'NOT_FOUND',
     `“${text}” is neither an address (64 hex digits, or 52 characters of base32) nor a name of ${[settings.file, ...hosts].filter(Boolean).join(', ')}.`,
   );
+}
+
+/** A name that no gateway may decide about. @throws AntwayError `NOT_FOUND`; as `addressInList`. */
+async function addressOfUserName(
+  written: string,
+  text: string,
+  {
+    gateway,
+    settings,
+    isSilent,
+    signal,
+  }: { gateway: string | undefined; settings: Settings; isSilent: boolean; signal: AbortSignal },
+): Promise<Address> {
+  const [name = '', label] = written.replace(/^~/, '').split('@');
+  if (gateway !== undefined) {
+    const here = label ? `${name}@${label}` : `~${name}`;
+    throw new AntwayError(
+      'NOT_FOUND',
+      `“${text}” has a name of the user of a browser, which only that browser knows. Give the address, or ${here} for a name of the configuration file.`,
+    );
+  }
+  if (label !== undefined) return addressInList(name, label, settings, isSilent, signal);
+  const found = settings.names.get(name);
+  if (found) return found;
+  const where = settings.file ?? 'the configuration file, which does not exist';
+  throw new AntwayError('NOT_FOUND', `There is no name “${name}” in ${where}.`);
 }
 
 function badAddress(text: string, problem: 'empty' | 'scheme' | 'noAddress'): AntwayError {

@@ -19,7 +19,8 @@ export interface Target {
 const expected = 'An address has 64 hex digits, or 52 characters of base32.';
 
 /**
- * Finds out what a text names. It asks no host: only the caller's names count, also in the URL of a gateway.
+ * Finds out what a text names. It asks no host: only the caller's names count, also in the URL of a gateway. So `~<name>`
+ * and `<name>` are the same.
  * @throws AntError `BAD_ADDRESS`, or `NOT_FOUND` for an unknown name.
  */
 export async function targetOf(text: string, names: ReadonlyMap<string, Address>): Promise<Target> {
@@ -34,7 +35,7 @@ export async function targetOf(text: string, names: ReadonlyMap<string, Address>
     return { address, manifest, ...pathParts(named.rest, true) };
   }
   const { site, rest, isUrl } = named;
-  const address = site instanceof Address ? site : names.get(site);
+  const address = site instanceof Address ? site : names.get(site.replace(/^~/, ''));
   if (address) return { address, manifest: undefined, ...pathParts(rest, isUrl) };
   const name = String(site);
   if (/^(0x)?[0-9a-f]{16,}$/i.test(name) || name.length > 48) {

@@ -29,7 +29,7 @@ export interface AntFetchOptions {
    * multiaddresses of 1 to 32 of its nodes. Nodes learn the IP address of the user. Default: no node is asked.
    */
   nodes?: 'mainnet' | readonly string[];
-  /** Addresses (64 hex digits) by name. */
+  /** Addresses (64 hex digits) by name, of content or of pointers. `ant://<name>` and `ant://~<name>` are the same. */
   names?: Readonly<Record<string, string>>;
   /** Default: IndexedDB where it exists, otherwise memory. */
   store?: AntStoreOption;

@@ -10,6 +10,7 @@ import { LiveScreen } from './live/live-screen.tsx';
 import { Logo } from './logo.tsx';
 import { MoveNotice } from './move/move-notice.tsx';
 import { useLibraryMove } from './move/use-library-move.ts';
+import { useNames, useNamesOf } from './names/names-store.ts';
 import { Navigation } from './navigation.tsx';
 import { useNodes } from './nodes/use-nodes.ts';
 import { useOnline, useVisible } from './observable.ts';
@@ -54,7 +55,9 @@ export function App({ onLanguage }: { onLanguage: () => void }) {
   const sources = useResource(gateway.sources, asksMore, refreshMs);
   const peers = { ...sources, value: sources.value?.peers ?? null };
   const cache = useResource(gateway.cache, asksMore);
-  const names = useMemo(() => new Map(Object.entries(config.value?.names ?? {})), [config.value]);
+  const hostNames = useMemo(() => new Map(Object.entries(config.value?.names ?? {})), [config.value]);
+  useNamesOf(asksMore, config.value);
+  const names = useNames();
   const move = useLibraryMove(asksMore, config.value);
   const checkPeers = () =>
     gateway
@@ -127,7 +130,7 @@ export function App({ onLanguage }: { onLanguage: () => void }) {
         ) : route.reader !== undefined ? (
           <LazyReader
             fragment={route.reader}
-            names={names}
+            names={hostNames}
             active={asksMore}
             isReady={asksMore && config.value !== null}
             isElsewhere={config.value?.isolation === 'subdomain'}
@@ -137,10 +140,10 @@ export function App({ onLanguage }: { onLanguage: () => void }) {
             {route.screen === 'open' && (
               <OpenScreen
                 route={route}
-                names={names}
+                names={names.book}
                 config={config.value}
                 active={asksMore}
-                isReady={asksMore && config.value !== null}
+                isReady={asksMore && config.value !== null && names.isComplete}
               />
             )}
             {route.screen === 'library' && <LibraryScreen active={asksMore} config={config.value} />}
@@ -150,7 +153,7 @@ export function App({ onLanguage }: { onLanguage: () => void }) {
               <SettingsScreen
                 active={asksMore}
                 config={config}
-                names={names}
+                names={names.book}
                 move={move}
                 suggestion={route.peer}
                 onLanguage={onLanguage}

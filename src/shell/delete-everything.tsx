@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Button } from './button.tsx';
 import { asGatewayApiError, GatewayApiError, gateway } from './gateway-api.ts';
+import { clearLists } from './names/stored-lists.ts';
 import { ownOrigins } from './own-origins.ts';
 import { doneAlone } from './payment/payment-lock.ts';
 import { applyLanguage, applyTheme, forgetPreferences } from './preferences.ts';
@@ -15,11 +16,15 @@ interface Props {
   onDeleted: () => void;
 }
 
-/** Deletes the keys of lasting addresses and the payments. @returns why that failed. All else is deleted even then. */
+/**
+ * Deletes the keys of lasting addresses, the payments and the lists of names.
+ * @returns why that failed. All else is deleted even then.
+ */
 async function deleteOwned(): Promise<GatewayApiError | null> {
   const results = await Promise.allSettled([
     import('./pointers/owned.ts').then(({ ownedPointers }) => ownedPointers.clear()),
     import('./payment/journal-database.ts').then(({ deleteJournals }) => deleteJournals()),
+    clearLists(),
   ]);
   const failed = results.find((result) => result.status === 'rejected');
   return failed ? asGatewayApiError(failed.reason) : null;

@@ -35,7 +35,7 @@ export interface GatewayConfig {
   denied: string[];
   cache: { maxBytes: number; memoryBytes: number };
   sources: ConfigSources;
-  /** Name → address, 64 hex characters. */
+  /** The host's names: name → address, 64 hex characters. */
   names: Record<string, string>;
   /** Addresses of sites that may run scripts by the server config, and have no other decision of the user. */
   trusted: string[];
@@ -46,6 +46,8 @@ export interface GatewayConfig {
   catalogue: CatalogueEntry[];
   /** Title → address of a list of sites, 64 hex characters. */
   lists: Record<string, string>;
+  /** Label → address of a list of names, 64 hex characters. */
+  nameLists: Record<string, string>;
   /** Origins of gateways that everyone can reach. */
   publicGateways: string[];
   /** The error in a new server config. The gateway still uses the previous config. */
@@ -158,9 +160,11 @@ export const gateway = {
   /** The files of the sites that were opened last, as far as they are stored. Asks no peer. */
   recentFiles: async (signal: AbortSignal) =>
     ((await ask('/-/recent-files', { signal })) as { sites: FilesOfSite[] }).sites,
-  /** The entries of a configured list of sites. */
-  siteList: async (address: string, signal: AbortSignal) =>
-    ((await ask(`/-/lists?address=${address}`, { signal })) as { entries: CatalogueEntry[] }).entries,
+  /** The bytes of a configured list of sites or names, which are not checked yet. */
+  list: async (address: string, signal: AbortSignal) => {
+    const { text } = (await ask(`/-/lists?address=${address}`, { signal })) as { text: string };
+    return new TextEncoder().encode(text);
+  },
   /** Deletes a site, and those of its chunks that no pinned site needs. */
   deleteSite: async (address: string) => {
     await ask(`/-/sites?address=${address}`, { method: 'DELETE' });

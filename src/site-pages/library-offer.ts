@@ -5,6 +5,7 @@ import { AntwayError } from '../errors.ts';
 import { languages } from '../languages.ts';
 import { visitIcon } from '../library/visits.ts';
 import { limits } from '../limits.ts';
+import { type LeftName, mergeNames } from '../names/name-changes.ts';
 import { PeerUrl } from '../peer-url.ts';
 import * as s from '../schema.ts';
 import type { Settings } from '../server-config.ts';
@@ -17,7 +18,7 @@ const most = { sites: 10_000, publications: 10_000 };
 const mostTitleCharacters = 200;
 
 /** The most entries of each list in the settings. */
-export const mostSettings = { peers: 32, names: 1_000, denied: 10_000, lists: 100 };
+export const mostSettings = { peers: 32, names: 1_000, denied: 10_000, lists: 100, nameLists: 16 };
 
 /** Host names at which the same gateway runs without origins of sites. */
 const formerHosts = ['127.0.0.1', 'localhost', '[::1]'];
@@ -117,17 +118,23 @@ export function withoutExcess(value: unknown): { settings: unknown; excess: Map<
   return { settings, excess };
 }
 
-/** The settings of this origin take precedence. The result has the names, lists, cache limits and denied addresses of both. */
-export function mergeSettings(own: Settings, offered: Settings): Settings {
+/**
+ * The settings of this origin take precedence. The result has the names, lists, cache limits and denied addresses of both.
+ * @returns also the names that are left out, because they are invalid or could be confused with others.
+ */
+export function mergeSettings(own: Settings, offered: Settings): { merged: Settings; left: LeftName[] } {
   // The user allows connections to nodes in each browser anew: nodes learn the IP address.
   const { useNodes: _, ...taken } = offered;
   const merged: Settings = { ...taken, ...own };
-  if (own.names || offered.names) merged.names = { ...offered.names, ...own.names };
+  const { names, left } = mergeNames(own.names ?? {}, offered.names ?? {});
+  const labels = mergeNames(own.nameLists ?? {}, offered.nameLists ?? {});
+  if (own.names || offered.names) merged.names = names;
+  if (own.nameLists || offered.nameLists) merged.nameLists = labels.names;
   if (own.lists || offered.lists) merged.lists = { ...offered.lists, ...own.lists };
   if (own.cache || offered.cache) merged.cache = { ...offered.cache, ...own.cache };
   if (own.denied || offered.denied) {
     const all = [...(own.denied ?? []), ...(offered.denied ?? [])];
     merged.denied = [...new Set(all.map((address) => address.toLowerCase()))];
   }
-  return merged;
+  return { merged, left: [...left, ...labels.left] };
 }

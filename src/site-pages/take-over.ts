@@ -1,5 +1,6 @@
 import { publications } from '../gateway/state/publications.ts';
 import { limits } from '../limits.ts';
+import type { LeftName } from '../names/name-changes.ts';
 import type { Settings } from '../server-config.ts';
 import { ask } from './endpoint.ts';
 import { mergeSettings } from './library-offer.ts';
@@ -27,7 +28,7 @@ export class TakeOver {
   readonly #offer: LibraryOffer;
   readonly #source: LibrarySource;
   readonly #taken = new Set<OfferedSite | OfferedPublication>();
-  /** The names of this origin after the merge, with their addresses. */
+  /** The names of this origin's host, with their addresses. */
   #names: Record<string, string> = {};
 
   constructor(offer: LibraryOffer, source: LibrarySource) {
@@ -55,7 +56,10 @@ export class TakeOver {
     const taken = (list: readonly (OfferedSite | OfferedPublication)[]) =>
       list.filter((each) => this.#taken.has(each)).length;
     // Settings come first, because the user's limit and denied addresses apply to the sites.
-    await attempt(null, () => this.#takeSettings());
+    await attempt(null, async () => {
+      const left = await this.#takeSettings();
+      for (const { name, reason } of left) problems.push({ what: name, code: 'REFUSED', message: reason });
+    });
     for (const [i, site] of sites.entries()) {
       if (this.#taken.has(site)) continue;
       const what = site.title ?? site.address;
@@ -71,9 +75,10 @@ export class TakeOver {
     return { copied: taken(sites), published: taken(publications), problems };
   }
 
-  async #takeSettings(): Promise<void> {
+  /** @returns the names that are left out. */
+  async #takeSettings(): Promise<LeftName[]> {
     const own = await ask<Settings>('settings');
-    const merged = mergeSettings(own, this.#offer.settings);
+    const { merged, left } = mergeSettings(own, this.#offer.settings);
     if (JSON.stringify(merged) !== JSON.stringify(own)) {
       await ask('settings', 'PUT', JSON.stringify(merged));
     }
@@ -83,6 +88,7 @@ export class TakeOver {
       if (decided.has(address)) continue;
       await ask('trust', 'POST', JSON.stringify({ address, decision: 'restricted' }));
     }
+    return left;
   }
 
   async #takeSite(site: OfferedSite): Promise<void> {
@@ -128,18 +134,15 @@ export class TakeOver {
   async #noteVisit(site: OfferedSite): Promise<void> {
     const { address, kind, lastOpened, isPrivate } = site;
     const { title, icon } = isPrivate ? { title: null, icon: null } : site;
-    const { path, name } = this.#hasSameName(site)
+    const { path, name } = this.#isNamedHere(site)
       ? site
       : { path: `/${address}${site.path.endsWith('/') ? '/' : ''}`, name: null };
     await ask('visits', 'POST', JSON.stringify({ address, path, name, title, icon, kind, lastOpened }));
   }
 
-  /** Whether the name of a site, if it has one, means the same at both origins. The name at this origin takes precedence. */
-  #hasSameName({ name }: OfferedSite): boolean {
-    if (name === null) return true;
-    const here = Object.hasOwn(this.#names, name) ? this.#names[name] : undefined;
-    const offered = this.#offer.settings.names?.[name];
-    return here !== undefined && (offered === undefined || offered.toLowerCase() === here);
+  /** Whether the host of this origin has the name of a site, if it has one. Its address may be that of a pointer. */
+  #isNamedHere({ name }: OfferedSite): boolean {
+    return name === null || Object.hasOwn(this.#names, name);
   }
 }
 

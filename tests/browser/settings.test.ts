@@ -39,12 +39,13 @@ test.describe('a setting', () => {
     expect((await put(gateway, settings)).status).toBe(200);
     const check = async () => {
       expect(await settingsOf(gateway)).toEqual(settings);
-      expect((await gateway.fetch('/mine')).text).toBe(content);
+      expect((await gateway.fetch(`/${address}`)).text).toBe(content);
       expect(errorCode(await gateway.fetch(`/${'de'.repeat(32)}`))).toBe('DENIED');
       expect(await configOf(gateway)).toMatchObject({
         peers: [peer.url],
         problem: null,
-        sources: { peers: 'user', names: { mine: 'user' }, isolation: 'default' },
+        names: {},
+        sources: { peers: 'user', names: 'default', isolation: 'default' },
       });
     };
     await check();

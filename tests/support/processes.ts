@@ -15,6 +15,7 @@ export interface HostConfig {
   sample?: object;
   catalogue?: readonly object[];
   lists?: Record<string, string>;
+  nameLists?: Record<string, string>;
   publicGateways?: readonly string[];
   cache?: { maxBytes?: number; memoryBytes?: number };
   transport?: 'auto' | 'webtransport' | 'http';

@@ -1,11 +1,22 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Address } from '../../src/address.ts';
+import { NameBook } from '../../src/names/name-book.ts';
 import { parseAddressInput } from '../../src/shell/open/address-input.ts';
 
 const hex = 'be43dd41c1baeed69ee43005062b5c5f21b2c0b59b1ef4a6cde9a1c05ab24c3f';
 const base32 = Address.fromHex(hex).base32;
-const context = { names: new Set(['docs', 'my.site']), origin: 'https://gateway.example' };
+const own = '11'.repeat(32);
+const listed = '22'.repeat(32);
+const names = new NameBook({
+  own: { home: own, müller: own, shared: own },
+  host: { docs: hex, 'my.site': hex, shared: hex },
+  lists: new Map([
+    ['club', { docs: hex, blog: listed, shared: listed, home: listed }],
+    ['other', { blog: own }],
+  ]),
+});
+const context = { names, origin: 'https://gateway.example' };
 
 const read = (text: string) => parseAddressInput(text, context);
 
@@ -35,8 +46,34 @@ describe('the address box opens', () => {
     ['a path below a name', 'my.site/a/b.html', '/my.site/a/b.html'],
     ['a name in a link of this gateway', 'https://gateway.example/docs/a#b', '/docs/a#b'],
     ['an ant:// link to a name', 'ant://docs/a', '/docs/a'],
+    ['a name of the user', '~home', `/${own}`],
+    ['a path below a name of the user', '~home/a b?c#d', `/${own}/a%20b?c#d`],
+    ['a name in another script and normal form', `~mu\u0308ller/x`, `/${own}/x`],
+    ['such a name in a link', 'ant://~m%C3%BCller/x', `/${own}/x`],
+    ['a name of the user in a link of this gateway', 'https://gateway.example/~home/a', `/${own}/a`],
+    ['a bare name, which the user has too, as the user’s', 'shared/a', `/${own}/a`],
+    [
+      'a link of this gateway with such a name as the host’s',
+      'https://gateway.example/shared/a',
+      '/shared/a',
+    ],
+    ['a name of a list', 'blog@club/a', `/${listed}/a`],
+    ['a name of a list in a link', 'ant://~blog@other/', `/${own}/`],
+    ['a name of a list that the user has for another address', 'home@club', `/${listed}`],
   ])('%s', (_, text, path) => {
-    expect(read(text)).toEqual({ path });
+    expect(read(text)).toMatchObject({ path });
+  });
+
+  test.each([
+    [hex, false],
+    [`https://other.example/${hex}/a`, false],
+    ['docs', true],
+    ['https://gateway.example/docs/a', true],
+    ['~home', true],
+    ['home', true],
+    ['blog@club', true],
+  ])('%s, and whether it is a name: %s', (text, isName) => {
+    expect(read(text)).toMatchObject({ isName });
   });
 
   test.each([
@@ -68,6 +105,25 @@ describe('the address box explains', () => {
     ['which character is no hex digit', `${hex.slice(0, -1)}x`, /“x”/],
     ['that a name is not known', 'dcos', /“dcos”.*name/],
     ['that names are spelled as configured', 'Docs', /“Docs”/],
+    ['that the user has no such name', '~docs', /no name “~docs” in this browser/],
+    ['that a list has no such name', 'docs@other', /no name “docs@other”/],
+    ['that there is no such list', 'docs@nobody', /no name “docs@nobody”/],
+    ['which meanings a name has', 'blog', /several meanings.*blog@club, blog@other/],
+    [
+      'that other gateways do not decide about names of the user',
+      'https://other.example/~home',
+      /no address/,
+    ],
+    ['that a path leads out of a name', '~home/../../-/stats', /leads out/],
+    ['that an escaped path leads out of a name', 'ant://~home/%2e%2E/-/stats', /leads out/],
+    ['that backslashes lead out of a name', '~home/..\\-\\stats', /leads out/],
+    ['that dots are no name', 'ant://~../-/stats', /“~\.\.” is neither/],
+    ['that an escaped slash ends no name', 'ant://~home%2f..%2f-/stats', /neither/],
+    ['that a name has no control character', 'ant://~home%00/', /neither/],
+    ['that a name does not change the direction of the text', 'ant://~\u202eemoh/', /neither/],
+    ['that a name has no broken escapes', 'ant://~home%ff/', /neither/],
+    ['that a name has one list only', 'blog@club@other', /neither/],
+    ['that a list cannot have a name of the user', '~home@nobody', /no name “~home@nobody”/],
     ['that a link has no address', 'https://example.com/page', /no address in this link/],
     ['that names of other gateways are not known here', 'https://example.com/docs', /no address/],
     ['that the start page of this gateway is no address', 'https://gateway.example/', /no address/],

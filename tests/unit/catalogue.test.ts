@@ -238,16 +238,16 @@ function start(config: ServerConfig, records: Records, pointers?: Records) {
 }
 
 describe('the endpoint /-/lists', () => {
-  it('reads a configured list, also behind a pointer, without the denied sites', async () => {
+  it('reads a configured list of sites or names, also behind a pointer', async () => {
     const records: Records = new Map();
-    const listed = [entry, { title: 'Denied', address: other }];
+    const listed = [entry, { title: '<b>', address: other }];
     const { address: list } = await encryptedFile(Buffer.from(JSON.stringify(listed)), records);
     const owner = new PointerOwner(7);
     const pointers: Records = new Map([[owner.address.hex, owner.sign(1n, list)]]);
-    const config = { lists: { Direct: list.hex, Pointer: owner.address.hex }, denied: [other] };
+    const config = { lists: { Direct: list.hex }, nameLists: { pointer: owner.address.hex } };
     const { json } = start(config, records, pointers);
     for (const { hex } of [list, owner.address]) {
-      expect(await json(`/-/lists?address=${hex}`)).toEqual({ entries: [entry] });
+      expect(await json(`/-/lists?address=${hex}`)).toEqual({ text: JSON.stringify(listed) });
     }
   });
 
@@ -261,7 +261,6 @@ describe('the endpoint /-/lists', () => {
 
   it.each([
     ['a site', tarchive({ 'list.json': '[]' }), 'UNSUPPORTED'],
-    ['a page', Buffer.from('<!doctype html><title>No list</title>'), 'UNSUPPORTED'],
     ['a huge file', Buffer.alloc(limits.listBytes + 1, ' '), 'TOO_LARGE'],
   ])('answers %s with a code', async (_, bytes, code) => {
     const records: Records = new Map();

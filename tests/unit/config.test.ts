@@ -48,6 +48,7 @@ describe('antway.json', () => {
       sample: null,
       catalogue: [],
       lists: new Map(),
+      nameLists: new Map(),
       cache: { maxBytes: 4 * 1024 ** 3, memoryBytes: 64 * 1024 ** 2 },
     });
   });
@@ -158,7 +159,7 @@ describe('the user’s settings', () => {
       useNodes: 'default',
       nodes: 'default',
       isolation: 'default',
-      names: { docs: 'host' },
+      names: 'host',
       trusted: 'host',
       denied: { [address]: 'host' },
       reportUrl: 'default',
@@ -166,6 +167,7 @@ describe('the user’s settings', () => {
       sample: 'default',
       catalogue: 'default',
       lists: {},
+      nameLists: {},
       cache: { maxBytes: 'default', memoryBytes: 'default' },
     });
   });
@@ -196,17 +198,37 @@ describe('the user’s settings', () => {
     });
   });
 
-  it('add to the host’s names, and may give one of them another address', () => {
+  it('have names of their own, which change no name of the host', () => {
     const { config, sources } = over(
-      { names: { docs: hash, mine: hash } },
+      { names: { docs: hash, mine: hash, größe: hash } },
       { names: { docs: address, news: address } },
     );
     expect(Array.from(config.names, ([name, { hex }]) => [name, hex])).toEqual([
-      ['docs', hash],
+      ['docs', address],
+      ['news', address],
+    ]);
+    expect(sources.names).toBe('host');
+  });
+
+  it.each(['', '.a', '~a', 'a@b', 'a b', 'a/b', '\u202ea', 'a\u200db', 'x'.repeat(101), address])(
+    'have no name or list %j',
+    (name) => {
+      expect(() => over({ names: { [name]: hash } })).toThrow('a name has letters');
+      expect(() => over({ nameLists: { [name]: hash } })).toThrow('a name has letters');
+    },
+  );
+
+  it('add to the host’s lists of names', () => {
+    const { config, sources } = over(
+      { nameLists: { club: hash, mine: hash } },
+      { ...host, nameLists: { club: address, news: address } },
+    );
+    expect(Array.from(config.nameLists, ([label, { hex }]) => [label, hex])).toEqual([
+      ['club', hash],
       ['news', address],
       ['mine', hash],
     ]);
-    expect(sources.names).toEqual({ docs: 'user', news: 'host', mine: 'user' });
+    expect(sources.nameLists).toEqual({ club: 'user', news: 'host', mine: 'user' });
   });
 
   it('add to the host’s deny list, and remove nothing from it', () => {

@@ -73,6 +73,11 @@ describe('antFetch', () => {
         `https://${base32}.gateway.example/`,
         'letters',
         'ant://letters',
+        '~letters',
+        'ant://~letters',
+        'ant://~letters/',
+        'web+ant:~letters',
+        new URL('ant://~letters'),
       ],
       ...[new URL(`ant://${file}`), new Request(`ant://${file}`)],
     ];
@@ -276,6 +281,19 @@ describe('errors', () => {
     expect(await errorOf(client({ names: { letters: file } })(name))).toMatchObject({ code: 'NOT_FOUND' });
     const own = client({ names: JSON.parse(`{"${name}":"${file}"}`) });
     expect(await (await own(`ant://${name}`)).text()).toBe(text);
+  });
+
+  it.each([
+    '~unknown',
+    'ant://~unknown/',
+    'letters@list',
+    '~',
+    '~~letters',
+    'ant://~..',
+    'ant://~letters%2f',
+  ])('tell that %s is neither an address nor a name', async (name) => {
+    const error = await errorOf(client({ names: { letters: file } })(name));
+    expect(['NOT_FOUND', 'BAD_ADDRESS']).toContain(error.code);
   });
 
   it('tell that no peer is reachable', async () => {

@@ -20,6 +20,7 @@ const layers = [
   ['src/nodes'],
   ['src/self-encryption'],
   ['src/archive'],
+  ['src/names'],
   ['src/util'],
   [
     'src/stats',

@@ -119,10 +119,12 @@ describe('an offer', () => {
   });
 });
 
+const merged = (...both: Parameters<typeof mergeSettings>) => mergeSettings(...both).merged;
+
 describe('merged settings', () => {
   it('have what only one side set', () => {
-    expect(mergeSettings({}, {})).toEqual({});
-    expect(mergeSettings({ transport: 'http' }, { peers: ['/'] })).toEqual({
+    expect(merged({}, {})).toEqual({});
+    expect(merged({ transport: 'http' }, { peers: ['/'] })).toEqual({
       transport: 'http',
       peers: ['/'],
     });
@@ -130,7 +132,7 @@ describe('merged settings', () => {
 
   it('are those of this origin where both set something', () => {
     expect(
-      mergeSettings(
+      merged(
         { peers: ['https://here.example'], names: { one: a }, lists: { L: a }, cache: { maxBytes: 1 } },
         {
           peers: ['https://there.example'],
@@ -148,11 +150,25 @@ describe('merged settings', () => {
   });
 
   it('allow no connections to nodes by an offer, and keep those that are allowed here', () => {
-    expect(mergeSettings({}, { useNodes: true })).toEqual({});
-    expect(mergeSettings({ useNodes: true }, { useNodes: false })).toEqual({ useNodes: true });
+    expect(merged({}, { useNodes: true })).toEqual({});
+    expect(merged({ useNodes: true }, { useNodes: false })).toEqual({ useNodes: true });
+  });
+
+  it('have no offered name that is invalid, looks like another name, or is one for another address', () => {
+    const own = { names: { bank: a }, nameLists: { club: a } };
+    const offered = {
+      names: { bank: b, b4nk: b, Bank: b, 'ba-nk': b, bаnk: b, new: b, 'ne\u0301w': b },
+      nameLists: { club: b, CLUB: b, other: b },
+    };
+    const { merged, left } = mergeSettings(own, offered);
+    expect(merged).toEqual({ names: { bank: a, b4nk: b, new: b }, nameLists: { club: a, other: b } });
+    expect(left.map(({ name }) => name)).toEqual([
+      ...['bank', 'Bank', 'ba-nk', 'bаnk', 'ne\u0301w'],
+      ...['club', 'CLUB'],
+    ]);
   });
 
   it('deny the addresses of both sides, each once', () => {
-    expect(mergeSettings({ denied: [a] }, { denied: [a.toUpperCase(), b] }).denied).toEqual([a, b]);
+    expect(merged({ denied: [a] }, { denied: [a.toUpperCase(), b] }).denied).toEqual([a, b]);
   });
 });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { NameBook } from '../../src/names/name-book.ts';
 import { collectSuggestions } from '../../src/shell/open/find/collect.ts';
 import {
   indexSuggestions,
@@ -143,7 +144,11 @@ describe('what the input finds', () => {
   };
   const source = {
     sites: [site],
-    names: new Map([['docs', other]]),
+    names: new NameBook({
+      own: { docs: hex, home: hex },
+      host: { docs: other },
+      lists: new Map([['club', { blog: other }]]),
+    }),
     config: null,
     lists: new Map([
       [
@@ -161,7 +166,16 @@ describe('what the input finds', () => {
     const found = collectSuggestions(source).filter(({ kind }) => kind !== 'action');
     expect(found).toEqual([
       { kind: 'site', title: 'Low  Tide', detail: '', address: hex, path: `/${hex}/` },
-      { kind: 'name', title: 'docs', detail: '', address: other, path: '/docs/' },
+      {
+        ...{ kind: 'name', title: '~docs', detail: 'Means another address than docs' },
+        ...{ address: hex, path: `/${hex}/` },
+      },
+      { kind: 'name', title: '~home', detail: '', address: hex, path: `/${hex}/` },
+      {
+        ...{ kind: 'name', title: 'docs', detail: 'Means another address than ~docs' },
+        ...{ address: other, path: '/docs/' },
+      },
+      { kind: 'listedName', title: 'blog@club', detail: '', address: other, path: `/${other}/` },
       { kind: 'catalogue', title: 'Field notes', detail: 'Community', address: other, path: `/${other}/` },
       {
         kind: 'file',

@@ -45,10 +45,11 @@ async function run(site: Partial<OfferedSite>, names: Record<string, string>, an
 
 it.each([
   ['the same address', { both: a }, '/both/', 'both'],
-  ['another address', { both: b }, `/${a}/`, null],
-  ['nothing', {}, `/${a}/`, null],
+  // The address may be that of a pointer, which leads to the site.
+  ['another address', { both: b }, '/both/', 'both'],
+  ['nothing, also if it is a name of the user', {}, `/${a}/`, null],
 ])(
-  'a site that was opened by a name keeps it if the name is that of %s here: %o',
+  'a site that was opened by a name of the host, which here is the host’s name of %s: %o',
   async (_, names, path, name) => {
     const site = { path: '/both/', name: 'both' };
     const { posted, copied } = await run(site, { both: a }, { config: { names } });

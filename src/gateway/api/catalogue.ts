@@ -1,5 +1,5 @@
 import { Address } from '../../address.ts';
-import { checkListSize, parseSiteList } from '../../catalogue.ts';
+import { checkListSize } from '../../catalogue.ts';
 import type { Resolver } from '../../content/resolver.ts';
 import { AntwayError } from '../../errors.ts';
 import type { Visit } from '../../library/visits.ts';
@@ -8,24 +8,23 @@ import type { Endpoint } from './endpoint.ts';
 import { listed } from './storage.ts';
 
 /**
- * `/-/lists`: the entries of a configured list of sites. Denied sites are left out.
+ * `/-/lists`: the text of a configured list of sites or names, which the page parses.
  * Security: only configured lists are read, so that no page can make the gateway follow an address for it.
  */
 export const lists: Endpoint = {
   async GET(url, request, { effective: { config }, resolver }) {
     const address = addressIn(url);
-    if (!Array.from(config.lists.values()).some((list) => list.equals(address))) {
+    if (![...config.lists.values(), ...config.nameLists.values()].some((list) => list.equals(address))) {
       throw new AntwayError('REFUSED', 'This list is not configured.', { address: address.hex });
     }
     const { content } = await resolver.locate(address, request.signal);
     if (content.kind === 'archive') {
-      const message = 'A list of sites is a JSON file. This address is a site.';
+      const message = 'A list is a JSON file. This address is a site.';
       throw new AntwayError('UNSUPPORTED', message, { address: address.hex });
     }
     const { source } = content;
     checkListSize(source.size);
-    const entries = parseSiteList(await source.read(0, source.size, request.signal));
-    return { entries: entries.filter(({ address }) => !config.denied.has(address.toLowerCase())) };
+    return { text: new TextDecoder().decode(await source.read(0, source.size, request.signal)) };
   },
 };
 

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import type { Address } from '../../address.ts';
 import type { Config } from '../../config.ts';
 import { PeerUrl } from '../../peer-url.ts';
 import { probePeer } from '../../peers/probe.ts';
@@ -65,6 +66,10 @@ export const reset: Endpoint = {
   },
 };
 
+function hexOf(addresses: ReadonlyMap<string, Address>): Record<string, string> {
+  return Object.fromEntries(Array.from(addresses, ([name, { hex }]) => [name, hex]));
+}
+
 function asJson(config: Config): Record<string, unknown> {
   return {
     peers: config.peers.map(String),
@@ -73,13 +78,14 @@ function asJson(config: Config): Record<string, unknown> {
     useNodes: config.useNodes,
     nodes: config.nodes,
     isolation: config.isolation,
-    names: Object.fromEntries(Array.from(config.names, ([name, address]) => [name, address.hex])),
+    names: hexOf(config.names),
     trusted: [...config.trusted],
     denied: [...config.denied],
     reportUrl: config.reportUrl,
     sample: config.sample,
     catalogue: config.catalogue,
-    lists: Object.fromEntries(Array.from(config.lists, ([title, address]) => [title, address.hex])),
+    lists: hexOf(config.lists),
+    nameLists: hexOf(config.nameLists),
     publicGateways: config.publicGateways,
     cache: config.cache,
   };

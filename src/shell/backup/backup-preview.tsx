@@ -126,7 +126,7 @@ function labelsOf(pointers: BackupDescription['pointers']) {
 }
 
 function settingsLines({ settings }: BackupDescription): string[] {
-  const { peers, names, denied, usePeersOfPeers, lists, cache, transport } = settings;
+  const { peers, names, denied, usePeersOfPeers, lists, nameLists, cache, transport } = settings;
   const t = backupTexts();
   const shown = (record: Record<string, string>) => {
     const first = Object.entries(record).slice(0, mostNamed);
@@ -138,6 +138,7 @@ function settingsLines({ settings }: BackupDescription): string[] {
     usePeersOfPeers && t.peersOfPeers,
     names && Object.keys(names).length > 0 && t.names(shown(names)),
     lists && Object.keys(lists).length > 0 && t.lists(shown(lists)),
+    nameLists && Object.keys(nameLists).length > 0 && t.nameLists(shown(nameLists)),
     denied && denied.length > 0 && t.denied(denied.length, formatCount(denied.length)),
     cache?.maxBytes !== undefined && t.storage(formatBytes(cache.maxBytes)),
     cache?.memoryBytes !== undefined && t.memory(formatBytes(cache.memoryBytes)),

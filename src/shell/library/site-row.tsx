@@ -1,18 +1,21 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { PinState } from '../../library/pin-state.ts';
+import { written } from '../../names/name-book.ts';
 import { Button } from '../button.tsx';
 import { ContentLink } from '../content-link.tsx';
 import { formatAge, formatBytes, formatShare, formatSpan } from '../format.ts';
 import type { ListedSite, PinAction } from '../gateway-api.ts';
 import { Icon } from '../icons.tsx';
 import { lazyComponent } from '../lazy-component.tsx';
+import { LazySiteNames } from '../names/lazy-site-names.ts';
+import { useNames } from '../names/names-store.ts';
 import { SiteIcon } from '../open/site-icon.tsx';
 import { ownOrigins } from '../own-origins.ts';
 import { AskToKeep, isUnpersisted } from '../persistence.tsx';
 import { ProblemText } from '../problem-text.tsx';
 import { ReaderLink } from '../readers/reader-link.tsx';
 import { sitePage } from '../site-bridge.ts';
-import { hrefOfSite } from '../site-href.ts';
+import { addressOfPath, hrefOfSite } from '../site-href.ts';
 import { titleOf } from '../site-title.ts';
 import { texts } from '../texts/texts.ts';
 import { shareOf } from './arrange.ts';
@@ -47,6 +50,7 @@ export function SiteRow({ site, reportUrl, onAction, onPersist }: Props) {
           <bdi>{title}</bdi>
         </ContentLink>
         <p class="site-facts">
+          <OwnNames address={addressOfPath(site)} />
           <span>
             {total === null
               ? t.stored(formatBytes(stored))
@@ -110,6 +114,13 @@ export function SiteRow({ site, reportUrl, onAction, onPersist }: Props) {
       {isOpen && <MoreActions site={site} title={title} reportUrl={reportUrl} onAction={act} />}
     </li>
   );
+}
+
+/** The user's names for the site. */
+function OwnNames({ address }: { address: string }) {
+  const meanings = useNames().book.namesOf(address);
+  const own = meanings.filter(({ source }) => source.kind === 'own');
+  return own.map((meaning) => <bdi key={meaning.name}>{written(meaning)}</bdi>);
 }
 
 function PinFacts({ pin }: { pin: PinState }) {
@@ -239,6 +250,8 @@ function MoreActions({ site, title, reportUrl, onAction }: MoreProps) {
           )}
         </p>
       )}
+      {/* Names are not encrypted on the disk, so private content gets none. */}
+      {!isManifest && !isDeleting && <LazySiteNames address={addressOfPath(site)} title={title} />}
       {isSharing && !isDeleting && (
         <Share
           title={title}

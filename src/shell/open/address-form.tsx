@@ -42,7 +42,7 @@ export function AddressForm({ source, route: { manifest, incoming }, isReady }: 
   usePaste(take);
 
   function parse(newText: string) {
-    return parseAddressInput(newText, { names: new Set(names.keys()), origin: location.origin });
+    return parseAddressInput(newText, { names, origin: location.origin });
   }
 
   function change(newText: string) {
@@ -51,8 +51,8 @@ export function AddressForm({ source, route: { manifest, incoming }, isReady }: 
     setBrought(null);
   }
 
-  function open(input: ReturnType<typeof parse>) {
-    if ('path' in input) openContent(input.path);
+  function open(input: ReturnType<typeof parse>, isReplacing = false) {
+    if ('path' in input) openContent(input.path, isReplacing);
     else if ('manifestLink' in input) keepAndOpen(() => new Blob([manifestOfLink(input.manifestLink)]));
     else refuse();
   }
@@ -116,7 +116,8 @@ export function AddressForm({ source, route: { manifest, incoming }, isReady }: 
     forgetIncoming();
     const what = parse(incoming.text);
     if ('manifestLink' in what) void askAndOpen(what.manifestLink);
-    else open(what);
+    // Security: the page that led here could count the entries of the history, and so find out which names the user has.
+    else open(what, 'path' in what && what.isName);
   }, [isReady, incoming]);
   useEffect(() => {
     if (!manifest || !isNew(manifest)) return;

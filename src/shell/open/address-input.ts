@@ -1,19 +1,23 @@
 import { Address } from '../../address.ts';
 import { parseAddressText } from '../../address-text.ts';
+import { type NameBook, written } from '../../names/name-book.ts';
 import { texts } from '../texts/texts.ts';
 
-/** The meaning of a user's text: a path of this gateway, a complete manifest, or a problem. */
-export type AddressInput = { path: string } | { manifestLink: string } | { problem: string };
+/**
+ * The meaning of a user's text: a path of this gateway, a complete manifest, or a problem. `isName` says whether the text
+ * has a name in place of an address.
+ */
+export type AddressInput = { path: string; isName: boolean } | { manifestLink: string } | { problem: string };
 
 interface AddressInputContext {
-  names: ReadonlySet<string>;
+  names: NameBook;
   /** This gateway's origin, such as `https://gateway.example`. */
   origin: string;
 }
 
 /**
- * Parses text from the address box: every form that `parseAddressText` knows, and the names of this gateway. The result
- * includes the rest after the address (path, query, fragment).
+ * Parses text from the address box: every form that `parseAddressText` knows, and the known names. The result includes
+ * the rest after the address (path, query, fragment). A name of the user or of a list becomes its address.
  */
 export function parseAddressInput(text: string, { names, origin }: AddressInputContext): AddressInput {
   const { problems } = texts.open;
@@ -25,20 +29,32 @@ export function parseAddressInput(text: string, { names, origin }: AddressInputC
     return { problem: input.problem === 'empty' ? problems.empty : problemOf(input.text) };
   }
   const { site, rest, gateway } = input;
-  if (site instanceof Address) return pathWithin(site.hex, rest);
+  if (site instanceof Address) return pathWithin(site.hex, rest, false);
   // The names of other gateways are not known here.
   if (gateway !== undefined && gateway !== origin) return { problem: problems.noAddress };
-  return names.has(site) ? pathWithin(site, rest) : { problem: problemOf(site) };
+  // The URL of a gateway has the name of its host there.
+  if (gateway !== undefined && !/[~@]/.test(site)) {
+    return names.isOfHost(site) ? pathWithin(site, rest, true) : { problem: problemOf(site) };
+  }
+  const found = names.resolve(site);
+  if (found.kind === 'conflict') {
+    return { problem: problems.conflict(site, found.meanings.map(written).join(', ')) };
+  }
+  if (found.kind === 'unknown') {
+    return { problem: /[~@]/.test(site) ? problems.unknownName(site) : problemOf(site) };
+  }
+  const { name, source, address } = found.meaning;
+  return pathWithin(source.kind === 'host' ? name : address, rest, true);
 }
 
 /** @param rest a path, a query and a fragment. */
-function pathWithin(site: string, rest: string): AddressInput {
+function pathWithin(site: string, rest: string, isName: boolean): AddressInput {
   // The URL parser resolves “..” in all of its spellings, and escapes invalid characters.
   const url = new URL(`/${site}${rest}`, 'https://gateway.invalid');
   if (url.pathname !== `/${site}` && !url.pathname.startsWith(`/${site}/`)) {
     return { problem: texts.open.problems.outside };
   }
-  return { path: url.pathname + url.search + url.hash };
+  return { path: url.pathname + url.search + url.hash, isName };
 }
 
 function problemOf(text: string): string {

@@ -1,4 +1,5 @@
 import { useEffect, useMemo } from 'preact/hooks';
+import { parseSiteList } from '../../catalogue.ts';
 import type { CatalogueEntry } from '../../server-config.ts';
 import { gateway } from '../gateway-api.ts';
 import { plainLine } from '../plain-line.ts';
@@ -43,14 +44,23 @@ interface ListProps {
   title: string;
   address: string;
   isOfHost: boolean;
+  /** Addresses that are never opened, 64 hex digits. */
+  denied: readonly string[];
   active: boolean;
   onEntries: (title: string, entries: readonly CatalogueEntry[]) => void;
 }
 
 /** A list of sites behind an address. Its row has the same height before and after it is loaded. */
-export function SiteList({ title, address, isOfHost, active, onEntries }: ListProps) {
-  const load = useMemo(() => (signal: AbortSignal) => gateway.siteList(address, signal), [address]);
-  const { value, error } = useResource(load, active);
+export function SiteList({ title, address, isOfHost, denied, active, onEntries }: ListProps) {
+  const load = useMemo(
+    () => async (signal: AbortSignal) => parseSiteList(await gateway.list(address, signal)),
+    [address],
+  );
+  const { value: listed, error } = useResource(load, active);
+  const value = useMemo(
+    () => listed?.filter((entry) => !denied.includes(entry.address.toLowerCase())),
+    [listed, denied],
+  );
   useEffect(() => {
     if (value) onEntries(title, value);
   }, [value, title]);

@@ -1,22 +1,53 @@
+import { type NameBook, type NameMeaning, written } from '../../names/name-book.ts';
 import { ContentLink } from '../content-link.tsx';
 import { Section } from '../section.tsx';
+import { shelfTexts } from '../texts/later.ts';
 import { texts } from '../texts/texts.ts';
 
-/** @param names name → address. */
-export function Names({ names }: { names: Readonly<Record<string, string>> }) {
-  const entries = Object.entries(names);
-  if (entries.length === 0) return null;
+/** The user's names and those of the host, and below them those of each list with the list's label. */
+export function Names({ names, lists }: { names: NameBook; lists: readonly string[] }) {
+  const ofList = (label: string) =>
+    names.all.filter(({ source }) => source.kind === 'list' && source.label === label);
+  const own = names.all.filter(({ source }) => source.kind !== 'list');
   return (
-    <Section id="names" title={texts.open.names}>
-      <ul class="name-list">
-        {entries.map(([name, address]) => (
+    <>
+      {own.length > 0 && (
+        <Section id="names" title={texts.open.names}>
+          <NameLinks names={own} book={names} />
+        </Section>
+      )}
+      {lists.map((label) => {
+        const listed = ofList(label);
+        return (
+          listed.length > 0 && (
+            <Section key={label} id={`names-of-${label}`} title={shelfTexts().namesOf(label)}>
+              <NameLinks names={listed} book={names} />
+            </Section>
+          )
+        );
+      })}
+    </>
+  );
+}
+
+/** Security: a name of the user or of a list opens the address that it has now, and not a URL that may change. */
+function NameLinks({ names, book }: { names: readonly NameMeaning[]; book: NameBook }) {
+  return (
+    <ul class="name-list">
+      {names.map((meaning) => {
+        const { name, source, address } = meaning;
+        const others = book.conflictsOf(meaning);
+        return (
           <li key={name}>
-            <ContentLink href={`/${name}/`} title={address}>
-              <span class="name-text">{name}</span>
+            <ContentLink href={`/${source.kind === 'host' ? name : address}/`} title={address}>
+              <bdi class="name-text">{written(meaning)}</bdi>
             </ContentLink>
+            {others.length > 0 && (
+              <bdi class="note note-problem">{shelfTexts().conflict(others.map(written).join(', '))}</bdi>
+            )}
           </li>
-        ))}
-      </ul>
-    </Section>
+        );
+      })}
+    </ul>
   );
 }

@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
+import type { NameBook } from '../../names/name-book.ts';
 import type { CatalogueEntry } from '../../server-config.ts';
 import type { GatewayConfig } from '../gateway-api.ts';
 import type { Route } from '../route.ts';
@@ -11,7 +12,7 @@ import type { Shelf as ShelfComponent } from './shelf.tsx';
 
 interface Props {
   route: Route;
-  names: ReadonlyMap<string, string>;
+  names: NameBook;
   config: GatewayConfig | null;
   active: boolean;
   /** Whether the names are known. Before that, input from outside the page cannot be opened. */
@@ -41,7 +42,7 @@ export function OpenScreen({ route, names, config, active, isReady }: Props) {
       <AddressForm source={source} route={route} isReady={isReady} />
       <div class="shelf">
         {Shelf && config && (sites.value || sites.error) ? (
-          <Shelf sites={sites} config={config} active={active} onEntries={addList} />
+          <Shelf sites={sites} names={names} config={config} active={active} onEntries={addList} />
         ) : (
           // The key keeps Preact from moving this section to the place of another.
           <Section key="waiting" id="recent" title={texts.open.recent}>

@@ -1,6 +1,7 @@
 // Loaded after the first screen, which does not need it.
 import '../styles/shelf.css';
 import { useState } from 'preact/hooks';
+import type { NameBook } from '../../names/name-book.ts';
 import type { CatalogueEntry } from '../../server-config.ts';
 import type { GatewayConfig, ListedSite } from '../gateway-api.ts';
 import { Section } from '../section.tsx';
@@ -13,6 +14,7 @@ import { SampleCard } from './sample-card.tsx';
 
 interface Props {
   sites: Resource<ListedSite[]>;
+  names: NameBook;
   config: GatewayConfig;
   active: boolean;
   onEntries: (title: string, entries: readonly CatalogueEntry[]) => void;
@@ -22,7 +24,7 @@ interface Props {
  * Everything that a user can open: recent sites, names, and the recommendations of the host and of lists. For a first
  * visit, the sample comes first. The order stays while the page is open, also when a site is opened.
  */
-export function Shelf({ sites, config, active, onEntries }: Props) {
+export function Shelf({ sites, names, config, active, onEntries }: Props) {
   const { sample, catalogue, lists, sources } = config;
   const [opened] = useState(
     () => new Set(sites.value?.filter(({ lastOpened }) => lastOpened !== null).map(({ address }) => address)),
@@ -35,7 +37,7 @@ export function Shelf({ sites, config, active, onEntries }: Props) {
       {opened.size > 0 && recent}
       {isNewSample && <SampleCard sample={sample} />}
       {opened.size === 0 && recent}
-      <Names names={config.names} />
+      <Names names={names} lists={Object.keys(config.nameLists)} />
       {recommended.length > 0 && (
         <Section id="catalogue" title={shelfTexts().ofHost}>
           <Catalogue entries={recommended} />
@@ -47,6 +49,7 @@ export function Shelf({ sites, config, active, onEntries }: Props) {
           title={title}
           address={address}
           isOfHost={sources.lists[title] === 'host'}
+          denied={config.denied}
           active={active}
           onEntries={onEntries}
         />

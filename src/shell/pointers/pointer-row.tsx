@@ -8,6 +8,7 @@ import { Button } from '../button.tsx';
 import { ContentLink } from '../content-link.tsx';
 import { CopyButton } from '../copy-button.tsx';
 import type { GatewayConfig } from '../gateway-api.ts';
+import SiteNames from '../names/site-names.tsx';
 import { titleOfPublication } from '../published/published-row.tsx';
 import { saveAs } from '../save-as.ts';
 import { TextField } from '../text-field.tsx';
@@ -108,6 +109,7 @@ export function PointerRow({ pointer, publications, config, isShared, wanted, on
         </span>
         <CopyButton text={`${location.origin}${path}`} what={label(t.link)} />
       </p>
+      {newest && <SiteNames address={address.hex} title={name} />}
       {all.length > 1 && !isFrozen && !isShared && (
         <details class="pointer-states">
           <summary>{t.states}</summary>

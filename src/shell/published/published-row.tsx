@@ -6,6 +6,7 @@ import { formatBytes, formatFiles } from '../format.ts';
 import { gateway } from '../gateway-api.ts';
 import { Icon } from '../icons.tsx';
 import { hostOf } from '../live/peer-rows.ts';
+import { LazySiteNames } from '../names/lazy-site-names.ts';
 import { openLink } from '../publish/links.ts';
 import { publishedTexts } from '../texts/published.ts';
 import { locale, texts } from '../texts/texts.ts';
@@ -84,6 +85,7 @@ export function PublishedRow({ publication, previous, newer, peers, say, onUpdat
         </p>
       )}
       <AvailabilityResult availability={availability} all={publication.chunks.length / 64} />
+      {!isPrivate && !isRemoving && <LazySiteNames address={publication.id} title={title} />}
       {isRemoving ? (
         <div class="question">
           <p>{t.confirmRemove(title)}</p>

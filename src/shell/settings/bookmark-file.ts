@@ -1,4 +1,5 @@
 import { Address } from '../../address.ts';
+import { nameProblem, skeletonsOf } from '../../names/petname.ts';
 
 /** Export files of fetch>it, as its version 1 writes them. */
 const version = 1;
@@ -36,7 +37,7 @@ export async function namesOfBookmarkFile(
     return undefined;
   }
   if (value?.version !== version || !Array.isArray(value.bookmarks)) return undefined;
-  const taken = new Set(Object.keys(names));
+  const taken = new Set(Object.keys(names).flatMap(skeletonsOf));
   const addresses = new Set(Object.values(names));
   const added = new Map<string, string>();
   for (const bookmark of value.bookmarks.slice(0, maxBookmarks)) {
@@ -46,13 +47,13 @@ export async function namesOfBookmarkFile(
     if (addresses.has(hex)) continue;
     const name = freeName(nameOf(label), taken);
     addresses.add(hex);
-    taken.add(name);
+    for (const skeleton of skeletonsOf(name)) taken.add(skeleton);
     added.set(name, hex);
   }
   return Object.fromEntries(added);
 }
 
-/** Names have ASCII letters, digits, dots, dashes and underscores. */
+/** A name of ASCII letters, digits, dots, dashes and underscores, so that labels in any script become names. */
 function nameOf(label: string): string {
   const plain = label
     .slice(0, 10 * maxNameCharacters)
@@ -63,12 +64,12 @@ function nameOf(label: string): string {
     .replace(/^[._-]+/, '')
     .slice(0, maxNameCharacters - 5)
     .replace(/[._-]+$/, '');
-  // These are properties of every object. The gateway does not take them as names.
-  return name === '' || Address.isHex(name) || name in {} ? 'bookmark' : name;
+  return nameProblem(name) ? 'bookmark' : name;
 }
 
+/** @param taken the skeletons of the names that exist. */
 function freeName(name: string, taken: ReadonlySet<string>): string {
   let free = name;
-  for (let i = 2; taken.has(free); i++) free = `${name}-${i}`;
+  for (let i = 2; skeletonsOf(free).some((each) => taken.has(each)); i++) free = `${name}-${i}`;
   return free;
 }

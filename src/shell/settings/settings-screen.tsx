@@ -1,7 +1,9 @@
 import { useMemo, useState } from 'preact/hooks';
+import { type NameBook, written } from '../../names/name-book.ts';
 import { BackupSection } from '../backup/backup-section.tsx';
 import { DeleteEverything } from '../delete-everything.tsx';
 import { type GatewayConfig, gateway } from '../gateway-api.ts';
+import { lazyComponent } from '../lazy-component.tsx';
 import { MoveSteps } from '../move/move-steps.tsx';
 import type { MoveOffer } from '../move/use-library-move.ts';
 import { ProblemText } from '../problem-text.tsx';
@@ -10,19 +12,21 @@ import { Section } from '../section.tsx';
 import { texts } from '../texts/texts.ts';
 import { type Resource, useResource } from '../use-resource.ts';
 import { useSites } from '../use-sites.ts';
-import { DeniedSection, NamesSection } from './address-lists.tsx';
 import { Appearance } from './appearance.tsx';
 import { DecidedSites } from './decided-sites.tsx';
+import { DeniedSection } from './denied-section.tsx';
 import { ListsSection } from './lists-section.tsx';
 import { NodesSection } from './nodes-section.tsx';
 import { PeersSection, TransportSection } from './peers-section.tsx';
 import { StorageSection } from './storage-section.tsx';
 import { useSettings } from './use-settings.ts';
 
+const NamesPart = lazyComponent(() => import('./names-part.tsx'));
+
 interface Props {
   active: boolean;
   config: Resource<GatewayConfig>;
-  names: ReadonlyMap<string, string>;
+  names: NameBook;
   move: MoveOffer | null;
   /** The peer that a link suggests. */
   suggestion: { text: string } | undefined;
@@ -70,13 +74,13 @@ export function SettingsScreen({ active, config, names, move, suggestion, onLang
             <PeersSection settings={settings} suggestion={suggestion} />
             <NodesSection settings={settings} />
             <StorageSection settings={settings} cache={cache} />
-            <NamesSection settings={settings} titles={titles} />
             <ListsSection settings={settings} />
+            <NamesPart names={names} titles={titles} config={settings.config} onChange={config.refresh} />
           </>
         ) : (
           <div class="settings-waiting" />
         )}
-        <DecidedSites decided={decided} trusted={trusted} names={names} titles={titles} />
+        <DecidedSites decided={decided} trusted={trusted} names={titlesOf(names)} titles={titles} />
         {move && (
           <Section id="move" title={texts.move.title}>
             <div class="move-steps">
@@ -114,4 +118,10 @@ export function SettingsScreen({ active, config, names, move, suggestion, onLang
       </div>
     </>
   );
+}
+
+/** The names of the user and the host, which the list of decisions shows. A list's names are texts of a stranger. */
+function titlesOf(names: NameBook): ReadonlyMap<string, string> {
+  const trusted = names.all.filter(({ source }) => source.kind !== 'list');
+  return new Map(trusted.toReversed().map((meaning) => [written(meaning), meaning.address]));
 }

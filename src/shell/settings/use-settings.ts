@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Settings } from '../../server-config.ts';
 import { type GatewayApiError, type GatewayConfig, gateway } from '../gateway-api.ts';
+import { changeSettings } from '../names/change-names.ts';
 import { texts } from '../texts/texts.ts';
 import { useAction } from '../use-action.ts';
 import { type Resource, useResource } from '../use-resource.ts';
@@ -33,10 +34,13 @@ export function useSettings(config: Resource<GatewayConfig>, active: boolean): S
     error: error ?? stored.error,
     announcement,
     change(part, done = texts.settings.saved) {
-      const all = Object.entries({ ...own, ...part }).filter(([, value]) => value !== undefined);
-      const next = Object.fromEntries(all) as Settings;
-      setOwn(next);
-      return run(() => gateway.setSettings(next), done);
+      const merge = (settings: Settings) => {
+        const all = Object.entries({ ...settings, ...part }).filter(([, value]) => value !== undefined);
+        return Object.fromEntries(all) as Settings;
+      };
+      setOwn(merge(own));
+      // Another tab, or another part of this one, may have changed other settings.
+      return run(() => changeSettings(merge), done);
     },
   };
 }

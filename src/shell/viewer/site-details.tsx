@@ -1,12 +1,18 @@
 import type { ComponentChildren } from 'preact';
 import { Button } from '../button.tsx';
 import { formatCount } from '../format.ts';
+import SiteNames from '../names/site-names.tsx';
+import { nameTexts } from '../texts/names.ts';
 import { viewerTexts } from '../texts/viewer.ts';
 import type { ShownView } from './use-view.ts';
 import { failuresOf, verificationOf } from './verification.ts';
 
 interface Props {
+  /** The address in the URL, 64 hex digits. */
   address: string | null;
+  title: string;
+  /** Whether only this browser has the manifest of the content. */
+  isPrivate: boolean;
   view: ShownView | null;
   size: string | null;
   mayFullscreen: boolean;
@@ -15,7 +21,16 @@ interface Props {
 }
 
 /** The facts about the shown page, and what the user can change. */
-export function SiteDetails({ address, view, size, mayFullscreen, onFullscreen, onScripts }: Props) {
+export function SiteDetails({
+  address,
+  title,
+  isPrivate,
+  view,
+  size,
+  mayFullscreen,
+  onFullscreen,
+  onScripts,
+}: Props) {
   const t = viewerTexts();
   return (
     <dl class="site-details">
@@ -53,6 +68,11 @@ export function SiteDetails({ address, view, size, mayFullscreen, onFullscreen, 
       {address && (
         <Fact label={t.address}>
           <span class="address">{address}</span>
+        </Fact>
+      )}
+      {address && !isPrivate && (
+        <Fact label={nameTexts().yourName}>
+          <SiteNames address={address} title={title} />
         </Fact>
       )}
     </dl>

@@ -3,6 +3,7 @@ import { formatBytes } from '../format.ts';
 import type { ListedSite } from '../gateway-api.ts';
 import { Icon } from '../icons.tsx';
 import Share from '../share/share.tsx';
+import { addressOfPath } from '../site-href.ts';
 import { texts } from '../texts/texts.ts';
 import { viewerTexts } from '../texts/viewer.ts';
 import { FileList } from './file-list.tsx';
@@ -39,7 +40,14 @@ export function SitePanel({ panel, onClose, ...props }: Props) {
           <Icon name="close" />
         </Button>
       </div>
-      {panel === 'details' && <SiteDetails {...props} size={sizeOf(site)} />}
+      {panel === 'details' && (
+        <SiteDetails
+          {...props}
+          address={address && addressInRoot(root, address)}
+          isPrivate={site?.isManifest ?? true}
+          size={sizeOf(site)}
+        />
+      )}
       {panel === 'files' && address && (
         <FileList root={root} site={view?.isOwnOrigin ? address : null} key={root} />
       )}
@@ -55,6 +63,11 @@ export function SitePanel({ panel, onClose, ...props }: Props) {
       )}
     </section>
   );
+}
+
+/** A pointer stays in the URL, and its target is the address of the content. */
+function addressInRoot(root: string, address: string): string {
+  return addressOfPath({ path: root, address });
 }
 
 function sizeOf(site: ListedSite | null): string | null {

@@ -1,11 +1,14 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { written } from '../../names/name-book.ts';
 import { Button } from '../button.tsx';
 import { openInPlace } from '../content-link.tsx';
 import { decodePath } from '../format.ts';
 import { gateway, type ListedSite } from '../gateway-api.ts';
+import { useNames } from '../names/names-store.ts';
 import { ownOrigins } from '../own-origins.ts';
 import { plainLine } from '../plain-line.ts';
 import type { ViewRoute } from '../route.ts';
+import { addressOfPath } from '../site-href.ts';
 import { placeOf, titleOf } from '../site-title.ts';
 import { texts } from '../texts/texts.ts';
 import { viewerTexts } from '../texts/viewer.ts';
@@ -43,7 +46,8 @@ export default function Viewer({ route, active, isBypassed }: Props) {
   const address = view?.address ?? (state.step === 'saved' ? state.address : null);
   const site = sites.value?.find((site) => isAt(site, root, address)) ?? null;
   const isKnown = view?.isKnown ?? true;
-  const place = placeOf({ path: `${root}/` });
+  const ownName = useNames().book.namesOf(addressOfPath({ path: root, address: address ?? '' }))[0];
+  const place = ownName ? written(ownName) : placeOf({ path: `${root}/` });
   const title = isKnown
     ? view?.page?.title || (site && titleOf(site)) || place
     : view?.pdf

@@ -98,6 +98,12 @@ const annotations: Record<keyof ServerConfig, Annotations> = {
     additionalProperties: address,
     default: {},
   },
+  nameLists: {
+    description:
+      'Lists of names: the label that stands behind the @ of each name, and the address of the list, usually of a pointer.',
+    additionalProperties: address,
+    default: {},
+  },
   publicGateways: {
     description:
       'Origins of gateways that everyone can reach. Shared links lead there if this gateway has a local name.',

@@ -1,3 +1,4 @@
+import { type NameBook, type NameMeaning, written } from '../../../names/name-book.ts';
 import type { CatalogueEntry } from '../../../server-config.ts';
 import type { FilesOfSite, GatewayConfig, ListedSite } from '../../gateway-api.ts';
 import { plainLine } from '../../plain-line.ts';
@@ -9,7 +10,7 @@ import type { Action, Suggestion } from './suggestion.ts';
 /** Everything that the input finds. All of it is on this device before the user types. */
 export interface FindSource {
   sites: readonly ListedSite[];
-  names: ReadonlyMap<string, string>;
+  names: NameBook;
   config: GatewayConfig | null;
   /** The lists that the start page has loaded: title → entries. */
   lists: ReadonlyMap<string, readonly CatalogueEntry[]>;
@@ -37,7 +38,7 @@ export function collectSuggestions({ sites, names, config, lists, files }: FindS
       detail: texts.actionWords[action],
       action,
     })),
-    ...Array.from(names, ([name, address]) => ofName(name, address)),
+    ...names.all.map((meaning) => ofName(meaning, names)),
     ...known.slice(recentSites),
     ...sources.flatMap(([source, entries]) =>
       entries
@@ -56,8 +57,17 @@ function ofSite(site: ListedSite): Suggestion {
   return { kind: 'site', title: shelfTitle(site), detail: name ?? '', address, path };
 }
 
-function ofName(name: string, address: string): Suggestion {
-  return { kind: 'name', title: name, detail: '', address, path: `/${name}/` };
+/** The owner of a list chose its names, so they do not come before the user's sites. */
+function ofName(meaning: NameMeaning, names: NameBook): Suggestion {
+  const { name, source, address } = meaning;
+  const others = names.conflictsOf(meaning);
+  return {
+    kind: source.kind === 'list' ? 'listedName' : 'name',
+    title: written(meaning),
+    detail: others.length > 0 ? findTexts().conflict(others.map(written).join(', ')) : '',
+    address,
+    path: `/${source.kind === 'host' ? name : address}/`,
+  };
 }
 
 function ofEntry({ title, address, description = '' }: CatalogueEntry, source: string): Suggestion {

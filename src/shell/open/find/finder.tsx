@@ -21,6 +21,7 @@ const icons = {
   address: 'open',
   private: 'open',
   name: 'bookmark',
+  listedName: 'bookmark',
   action: 'action',
   site: 'site',
   catalogue: 'site',

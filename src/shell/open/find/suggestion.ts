@@ -5,9 +5,17 @@ import type { Screen } from '../../route.ts';
  * catalogues and files.
  *
  * - `address`, `private`: the typed text itself is an address or a link with a key.
- * - `name`: a name of this gateway.
+ * - `name`: a name of the user or of this gateway. `listedName`: a name of a list.
  */
-export type SuggestionKind = 'address' | 'private' | 'name' | 'action' | 'site' | 'catalogue' | 'file';
+export type SuggestionKind =
+  | 'address'
+  | 'private'
+  | 'name'
+  | 'listedName'
+  | 'action'
+  | 'site'
+  | 'catalogue'
+  | 'file';
 
 export type Action = Exclude<Screen, 'open'> | 'openFile' | 'pin';
 
@@ -46,6 +54,7 @@ const kinds: readonly SuggestionKind[] = [
   'action',
   'name',
   'site',
+  'listedName',
   'catalogue',
   'file',
 ];

@@ -1,3 +1,4 @@
+import { noNames } from '../../../names/name-book.ts';
 import { parseAddressInput } from '../../open/address-input.ts';
 import { opensInReader } from '../kinds.ts';
 import { contentHref, locationOfPath, type ReaderLocation, readerHref } from '../location.ts';
@@ -31,7 +32,7 @@ export function resolveUrl(url: string, document: ReaderLocation, origin: string
 }
 
 function ofAddress(text: string, origin: string): ResolvedUrl {
-  const input = parseAddressInput(text, { names: new Set(), origin });
+  const input = parseAddressInput(text, { names: noNames, origin });
   return 'path' in input ? ofPath(input.path) : { kind: 'refused' };
 }
 
@@ -39,7 +40,7 @@ function ofHost(text: string, origin: string): ResolvedUrl {
   const href = URL.canParse(text, origin) ? new URL(text, origin) : undefined;
   if (!href || !/^https?:$/.test(href.protocol)) return { kind: 'refused' };
   // A link to content through another gateway, or through this one.
-  const input = parseAddressInput(href.href, { names: new Set(), origin });
+  const input = parseAddressInput(href.href, { names: noNames, origin });
   if ('path' in input) return ofPath(input.path);
   if (href.origin === origin) return { kind: 'refused' };
   return { kind: 'foreign', href: href.href, host: href.host };

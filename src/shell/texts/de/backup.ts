@@ -68,6 +68,7 @@ export const backup: BackupTexts = {
   names: (names) => `Namen: ${names}.`,
   denied: (count, formatted) => `${formatted} gesperrte ${count === 1 ? 'Adresse' : 'Adressen'}.`,
   lists: (lists) => `Listen von Seiten: ${lists}.`,
+  nameLists: (lists) => `Namenslisten: ${lists}.`,
   storage: (bytes) => `Höchstens ${bytes} Speicherplatz, falls Sie hier nichts festgelegt haben.`,
   memory: (bytes) => `Höchstens ${bytes} Arbeitsspeicher, falls Sie hier nichts festgelegt haben.`,
   transport: (transport) => `Übertragungsart „${transport}“, falls Sie hier keine festgelegt haben.`,

@@ -6,11 +6,13 @@ export const find: typeof english = {
     address: 'Adresse',
     private: 'Privater Link',
     name: 'Name',
+    listedName: 'Name einer Liste',
     action: 'Aktion',
     site: 'Seite',
     catalogue: 'Empfohlen',
     file: 'Datei',
   },
+  conflict: (names) => `Bedeutet eine andere Adresse als ${names}`,
   privateTitle: 'Den privaten Inhalt dieses Links öffnen',
   actions: {
     publish: 'Ordner veröffentlichen',

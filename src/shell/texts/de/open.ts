@@ -40,6 +40,9 @@ export const open: Texts['open'] = {
     character: (wrong) =>
       `Eine Adresse besteht nur aus den Ziffern 0–9 und den Buchstaben a–f. Diese enthält „${wrong}“.`,
     long: 'Das ist keine Adresse: Eine Adresse hat 64 Hexadezimalziffern.',
+    conflict: (name, choices) => `„${name}“ hat mehrere Bedeutungen. Wählen Sie eine davon: ${choices}.`,
+    unknownName: (name) =>
+      `Den Namen „${name}“ gibt es in diesem Browser nicht. Namen mit ~ sind die eigenen des Benutzers, Namen mit @ gehören zu einer Liste.`,
     neither: (text) =>
       `„${text}“ ist weder eine Adresse (64 Hexadezimalziffern) noch ein Name dieses Gateways.`,
   },

@@ -48,11 +48,11 @@ export const settings: Texts['settings'] = {
     'Das Gateway löscht zuerst die Chunks, die am längsten nicht benutzt wurden. Angeheftete Seiten bleiben.',
   ceilingBad: 'Geben Sie eine Zahl über 0 ein.',
   names: 'Namen',
-  namesNote: 'Ein Name steht für eine Adresse: /name/ öffnet die Adresse.',
+  namesNote:
+    'Ihre Namen stehen für Adressen, nur in diesem Browser: ~name öffnet die Adresse. Namen des Hosts öffnen sich als /name/.',
   name: 'Name',
   address: 'Adresse',
   addName: 'Namen hinzufügen',
-  nameBad: 'Ein Name besteht aus Buchstaben, Ziffern, Punkten, Bindestrichen und Unterstrichen.',
   addressBad: 'Eine Adresse hat 64 Hexadezimalziffern.',
   bookmarkFiles: 'Aus Lesezeichendateien von fetch>it werden Namen, und aus Namen eine solche Datei.',
   importBookmarks: 'Aus fetch>it importieren…',
@@ -60,7 +60,6 @@ export const settings: Texts['settings'] = {
   bookmarksAdded: (count) =>
     count === 1 ? 'Ein Name wurde hinzugefügt.' : `${count} Namen wurden hinzugefügt.`,
   bookmarksBad: 'Das ist keine Lesezeichendatei von fetch>it.',
-  removeName: (name) => `Den Namen ${name} entfernen`,
   ofHost: 'vom Host',
   lists: {
     title: 'Listen von Seiten',

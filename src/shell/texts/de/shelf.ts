@@ -14,4 +14,6 @@ export const shelf: typeof english = {
     record: 'Datensatz ohne Titel',
     manifest: 'Private Dateien ohne Namen',
   },
+  namesOf: (label) => `Namen der Liste ${label}`,
+  conflict: (names) => `Bedeutet eine andere Adresse als ${names}`,
 };

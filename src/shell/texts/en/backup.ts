@@ -78,6 +78,7 @@ export const backup = {
   denied: (count: number, formatted: string) =>
     `${formatted} blocked ${count === 1 ? 'address' : 'addresses'}.`,
   lists: (lists: string) => `Lists of sites: ${lists}.`,
+  nameLists: (lists: string) => `Lists of names: ${lists}.`,
   storage: (bytes: string) => `At most ${bytes} of storage, unless you set it here.`,
   memory: (bytes: string) => `At most ${bytes} of memory, unless you set it here.`,
   transport: (transport: string) => `Transport “${transport}”, unless you set it here.`,

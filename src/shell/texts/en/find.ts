@@ -4,11 +4,13 @@ export const find = {
     address: 'Address',
     private: 'Private link',
     name: 'Name',
+    listedName: 'Name of a list',
     action: 'Action',
     site: 'Site',
     catalogue: 'Recommended',
     file: 'File',
   },
+  conflict: (names: string) => `Means another address than ${names}`,
   privateTitle: 'Open the private content of this link',
   actions: {
     publish: 'Publish a folder',

@@ -37,6 +37,10 @@ export const open = {
     character: (wrong: string) =>
       `An address has only the digits 0–9 and the letters a–f. This one has “${wrong}”.`,
     long: 'This is not an address: it must be 64 hex digits.',
+    conflict: (name: string, choices: string) =>
+      `“${name}” has several meanings. Choose one of them: ${choices}.`,
+    unknownName: (name: string) =>
+      `There is no name “${name}” in this browser. Names that begin with ~ are the user’s own, and names with @ belong to a list.`,
     neither: (text: string) => `“${text}” is neither an address (64 hex digits) nor a name of this gateway.`,
   },
   help: {

@@ -12,4 +12,6 @@ export const shelf = {
     record: 'Record without a title',
     manifest: 'Private files without a name',
   },
+  namesOf: (label: string) => `Names of the list ${label}`,
+  conflict: (names: string) => `Means another address than ${names}`,
 };
