@@ -27,7 +27,8 @@ const namePattern = /^~?[\p{L}0-9][\p{L}\p{M}0-9._-]{0,99}(?:@[\p{L}0-9][\p{L}\p
  * Parses every form in which Antway, AntTP and the browser extension print content: `<address>`, `<address>/path`,
  * `ant://…`, `autonomi://…`, `web+ant:…`, `ant://manifest/<base64url>`, names, and URLs of gateways. A URL has the
  * address as a segment of its path, as a label of its host, or behind `#view=`, `#read=`, `#open=` or `#manifest/`.
- * An address is 64 hex digits, or 52 characters of base32. No text makes this function throw.
+ * An address is 64 hex digits, or 52 characters of base32. Behind `~<name>` and `<name>@<list>` nothing is an address.
+ * No text makes this function throw.
  */
 export function parseAddressText(text: string): AddressText {
   return parse(text, false);
@@ -50,7 +51,13 @@ function parse(text: string, isInner: boolean): AddressText {
   const gatewayAt = (host: string) => originOf(isWeb ? scheme : undefined, host);
 
   const [host = ''] = segmentsOf(body);
-  if (isWeb || host.includes('.')) {
+  const start = isWeb ? body.slice(host.length).replace(/^\//, '') : body;
+  const [spelled = ''] = segmentsOf(start);
+  const name = (isUrl ? decoded(spelled) : spelled).normalize('NFC');
+  const isName = namePattern.test(name);
+  // Behind a name of the user or of a list comes a path of its site. A stranger could put an address there.
+  const isPrivateName = isName && /[~@]/.test(name);
+  if (isWeb || (host.includes('.') && !isPrivateName)) {
     const shown = isWeb && !isInner ? shownInApp(body) : undefined;
     if (shown) return { ...shown, isUrl, gateway: gatewayAt(host) };
     const label = labelOf(host);
@@ -62,16 +69,13 @@ function parse(text: string, isInner: boolean): AddressText {
       return { site: address, rest, isUrl, gateway: gatewayAt(label.parent) };
     }
   }
-  const found = firstAddress(body);
+  const found = isPrivateName ? undefined : firstAddress(body);
   if (found) {
     const { address, rest, isFirst } = found;
     return { site: address, rest, isUrl, gateway: isFirst ? undefined : gatewayAt(host) };
   }
-  const named = isWeb ? body.slice(host.length).replace(/^\//, '') : body;
-  const [spelled = ''] = segmentsOf(named);
-  const name = (isUrl ? decoded(spelled) : spelled).normalize('NFC');
-  if (!namePattern.test(name)) return { problem: 'noAddress', text: spelled };
-  const rest = named.slice(spelled.length);
+  if (!isName) return { problem: 'noAddress', text: spelled };
+  const rest = start.slice(spelled.length);
   return { site: name, rest, isUrl, gateway: isWeb ? gatewayAt(host) : undefined };
 }
 

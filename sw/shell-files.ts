@@ -93,7 +93,8 @@ export class ShellFiles {
     const { signal } = this.#ending;
     const ended = new Promise((resolve) => signal.addEventListener('abort', resolve));
     // Content needs WebAssembly: what was pinned soon after the first visit has to open offline.
-    const files = await this.#expectedFiles(this.#installed);
+    const files = await Promise.race([this.#expectedFiles(this.#installed), ended.then(() => undefined)]);
+    if (!files) return false;
     const wasmFirst = files.toSorted((a, b) => rank(a) - rank(b));
     const problems: unknown[] = [];
     for (const file of (await this.#files.missing(wasmFirst)) ?? []) {

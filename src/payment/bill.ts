@@ -56,6 +56,11 @@ export async function prepareBill(
     second?.quotes(unpaid, signal),
   ]);
   const quoted = others ? agreed(answers, others, first!, second!) : answers;
+  // An expired payment is of no use, and is needed no more. `confirmStored` undoes this if no node has the record.
+  for (const [i, { address, stateId }] of unpaid.entries()) {
+    const entry = quoted[i]!.status === 'stored' ? await journal.record(stateId ?? address) : undefined;
+    if (entry?.transaction !== undefined) await journal.putRecord({ ...entry, isStored: true });
+  }
   const offers = quoted.flatMap((answer) => (answer.status === 'quoted' ? [answer.offer] : []));
   const planned = await planBatches(offers, relays, signal);
   const due = {

@@ -120,14 +120,25 @@ export function withoutExcess(value: unknown): { settings: unknown; excess: Map<
 
 /**
  * The settings of this origin take precedence. The result has the names, lists, cache limits and denied addresses of both.
+ * @param host what the host gives: a file of a stranger must not bring the same names and labels with another meaning.
  * @returns also the names that are left out, because they are invalid or could be confused with others.
  */
-export function mergeSettings(own: Settings, offered: Settings): { merged: Settings; left: LeftName[] } {
+export function mergeSettings(
+  own: Settings,
+  offered: Settings,
+  host: Pick<Settings, 'names' | 'nameLists'> = {},
+): { merged: Settings; left: LeftName[] } {
   // The user allows connections to nodes in each browser anew: nodes learn the IP address.
   const { useNodes: _, ...taken } = offered;
   const merged: Settings = { ...taken, ...own };
-  const { names, left } = mergeNames(own.names ?? {}, offered.names ?? {});
-  const labels = mergeNames(own.nameLists ?? {}, offered.nameLists ?? {});
+  const { names, left } = mergeNames(own.names ?? {}, offered.names ?? {}, {
+    taken: host.names,
+    most: mostSettings.names,
+  });
+  const labels = mergeNames(own.nameLists ?? {}, offered.nameLists ?? {}, {
+    taken: host.nameLists,
+    most: mostSettings.nameLists,
+  });
   if (own.names || offered.names) merged.names = names;
   if (own.nameLists || offered.nameLists) merged.nameLists = labels.names;
   if (own.lists || offered.lists) merged.lists = { ...offered.lists, ...own.lists };

@@ -78,11 +78,12 @@ export class TakeOver {
   /** @returns the names that are left out. */
   async #takeSettings(): Promise<LeftName[]> {
     const own = await ask<Settings>('settings');
-    const { merged, left } = mergeSettings(own, this.#offer.settings);
+    const { names, nameLists } = await ask<Required<Pick<Settings, 'names' | 'nameLists'>>>('config');
+    const { merged, left } = mergeSettings(own, this.#offer.settings, { names, nameLists });
     if (JSON.stringify(merged) !== JSON.stringify(own)) {
       await ask('settings', 'PUT', JSON.stringify(merged));
     }
-    ({ names: this.#names } = await ask<{ names: Record<string, string> }>('config'));
+    this.#names = names;
     const decided = new Set((await ask<{ address: string }[]>('trust')).map(({ address }) => address));
     for (const address of this.#offer.restricted) {
       if (decided.has(address)) continue;

@@ -312,7 +312,7 @@ attack(
       expect(shell.url(), path).toBe(`${root}/`);
       expect(await note(shell).textContent(), path).not.toMatch(/\p{Cc}|\p{Bidi_Control}/u);
     }
-    for (const rest of ['/p.svg?a#b', '//evil.example/']) {
+    for (const rest of ['/p.svg?a#b', '//evil.example/', `/${trap}/`]) {
       await follow(shell, `/%7Ebank${rest}`);
       await untilViewed(shell, `/${bank}${rest}`);
     }
@@ -579,5 +579,62 @@ attack(
       ['bank', 'none', 'shop@club'].map((name) => observed(tab, `/~${name}/p.svg`)),
     );
     for (const each of seen) expect(each).toEqual(seen[0]);
+  },
+);
+
+attack(
+  lists,
+  'a trusted page on the gateway’s own origin writes lists of wrong forms, and with names that look like others, into the browser’s storage',
+  'A list with a wrong form is read anew, and all screens work.',
+  async ({ startPeer: _, startHost }) => {
+    const list = await listOf({ shop: bank });
+    const attacker = await publishSite({ 'index.html': page('Attacker') });
+    const config = { peers: [peer.url], isolation: 'path', trusted: [attacker], nameLists: { club: list } };
+    const host = await startHost(config as HostConfig);
+    root = host.url;
+    const shell = await openShellIn(context, root);
+    await expect(listed(shell, 'club')).toHaveText(['shop@club']);
+    const tab = await openTitled(context, `${root}/${attacker}/`, 'Attacker');
+    const stored = {
+      title: '',
+      names: { shop: trap },
+      left: 0,
+      readAt: 0,
+      triedAt: Date.now(),
+      problem: null,
+    };
+    const forged: unknown[] = [
+      null,
+      'text',
+      { ...stored, names: { shop: 5 } },
+      { ...stored, names: { shop: '/evil.example' } },
+      { ...stored, names: { 'sh\u202eop': trap } },
+      { ...stored, names: undefined },
+      { ...stored, triedAt: Number.NaN },
+      { ...stored, problem: {} },
+    ];
+    for (const value of forged) {
+      await tab.evaluate(
+        async ([list, value]) => {
+          const opening = indexedDB.open('antway-names');
+          await new Promise((resolve) => {
+            opening.onsuccess = resolve;
+          });
+          const transaction = opening.result.transaction('lists', 'readwrite');
+          transaction.objectStore('lists').put(value, list as string);
+          await new Promise((resolve) => {
+            transaction.oncomplete = resolve;
+          });
+          opening.result.close();
+        },
+        [list, value],
+      );
+      await follow(shell, '/#settings');
+      await expect(stateOf(shell, 'club')).toContainText('1 name');
+      await follow(shell, '/');
+      await expect(listed(shell, 'club')).toHaveText(['shop@club']);
+      await follow(shell, '/~shop@club/');
+      await untilViewed(shell, `/${bank}/`);
+    }
   },
 );

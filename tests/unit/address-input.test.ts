@@ -60,6 +60,21 @@ describe('the address box opens', () => {
     ['a name of a list', 'blog@club/a', `/${listed}/a`],
     ['a name of a list in a link', 'ant://~blog@other/', `/${own}/`],
     ['a name of a list that the user has for another address', 'home@club', `/${listed}`],
+    ['an address below a name of the user as a path', `~home/${hex}/a`, `/${own}/${hex}/a`],
+    ['an address below a name of a list as a path', `blog@club/${hex}`, `/${listed}/${hex}`],
+    ['such a path in a link', `ant://~home/${hex}/`, `/${own}/${hex}/`],
+    ['such a path in a link of this gateway', `https://gateway.example/~home/${hex}`, `/${own}/${hex}`],
+    ['such a path in a fragment', `https://gateway.example/#open=ant://~home/${hex}`, `/${own}/${hex}`],
+    [
+      'an address in the folder of a user at another host',
+      `https://other.example/~ann/ant/${hex}/a`,
+      `/${hex}/a`,
+    ],
+    [
+      'an address in a link whose site has a folder with a tilde',
+      `https://${base32}.gateway.example/~ann/`,
+      `/${hex}/~ann/`,
+    ],
   ])('%s', (_, text, path) => {
     expect(read(text)).toMatchObject({ path });
   });
@@ -122,6 +137,7 @@ describe('the address box explains', () => {
     ['that a name has no control character', 'ant://~home%00/', /neither/],
     ['that a name does not change the direction of the text', 'ant://~\u202eemoh/', /neither/],
     ['that a name has no broken escapes', 'ant://~home%ff/', /neither/],
+    ['that a name has no label in base32', `~home.${base32}`, /no name/],
     ['that a name has one list only', 'blog@club@other', /neither/],
     ['that a list cannot have a name of the user', '~home@nobody', /no name “~home@nobody”/],
     ['that a link has no address', 'https://example.com/page', /no address in this link/],

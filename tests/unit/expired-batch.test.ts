@@ -111,6 +111,14 @@ describe('a payment for a batch that is older than seven days', () => {
     expect(bill).toMatchObject({ stored: 1, paid: 0, dueRecords: 1, amount: recordPrice });
   });
 
+  it('is not used for chunks that the network has meanwhile', async () => {
+    await payBatch();
+    for (const i of [0, 1]) double.stored.set(records[i]!.address, chunks[i]!);
+    await passTime(8 * day);
+    expect(await billFor()).toMatchObject({ dueRecords: 0, amount: 0n });
+    expect([await store(0), await store(1)]).toEqual(['present', 'present']);
+  });
+
   it('is not repeated if only the clock of this device says so', async () => {
     await payBatch();
     moveClock(8 * day);

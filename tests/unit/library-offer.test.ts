@@ -168,6 +168,36 @@ describe('merged settings', () => {
     ]);
   });
 
+  it('have no offered name or label that the host has, or that looks like it', () => {
+    const host = { names: { docs: a }, nameLists: { club: a } };
+    const { merged, left } = mergeSettings(
+      {},
+      { names: { docs: b, Docs: b, x: b }, nameLists: { club: b } },
+      host,
+    );
+    expect(merged).toEqual({ names: { x: b }, nameLists: {} });
+    expect(left.map(({ name }) => name)).toEqual(['docs', 'Docs', 'club']);
+    // A name of the user stays, whatever the host has.
+    expect(mergeSettings({ names: { docs: b } }, { names: { docs: b } }, host)).toEqual({
+      merged: { names: { docs: b } },
+      left: [],
+    });
+  });
+
+  it('have at most as many names as an offer may have', () => {
+    const numbered = (count: number, prefix: string) =>
+      Object.fromEntries(
+        Array.from({ length: count }, (_, i) => [
+          prefix + String(i + 1000).replace(/./g, (c) => 'abcdefghjk'[+c]!),
+          a,
+        ]),
+      );
+    const { merged, left } = mergeSettings({ names: numbered(999, 'a') }, { names: numbered(3, 'b') });
+    expect(Object.keys(merged.names!)).toHaveLength(1_000);
+    expect(left).toHaveLength(2);
+    expect(left[0]!.reason).toContain('1000');
+  });
+
   it('deny the addresses of both sides, each once', () => {
     expect(merged({ denied: [a] }, { denied: [a.toUpperCase(), b] }).denied).toEqual([a, b]);
   });

@@ -9,7 +9,7 @@ import { TextField } from '../text-field.tsx';
 import { nameTexts } from '../texts/names.ts';
 import { texts } from '../texts/texts.ts';
 import { useAction } from '../use-action.ts';
-import { changeNames } from './change-names.ts';
+import { changeNames, withName } from './change-names.ts';
 import { textOfNameProblem } from './name-problem.ts';
 import { useNames } from './names-store.ts';
 
@@ -47,7 +47,7 @@ export default function SiteNames({ address, title, isLinked = false }: Props) {
       () =>
         changeNames((names) => {
           if (edited) delete names[edited];
-          return { ...names, [name]: address };
+          return withName(names, name, address, t.taken(`~${name}`));
         }),
       t.saved(`~${name}`),
     );

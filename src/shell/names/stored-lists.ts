@@ -1,4 +1,7 @@
 import { clear, createStore, delMany, entries, setMany, type UseStore } from 'idb-keyval';
+import { Address } from '../../address.ts';
+import { limits } from '../../limits.ts';
+import { nameProblem } from '../../names/petname.ts';
 import { Observable } from '../observable.ts';
 
 /** A list of names as this browser has it. */
@@ -31,13 +34,30 @@ function database(): UseStore {
   return store;
 }
 
-/** Reads the lists that are stored. Without storage there are none. */
+/** Reads the lists that are stored. Without storage there are none. A list with a wrong form counts as never read. */
 export async function readLists(): Promise<void> {
   const stored = await entries<string, StoredList>(database()).catch((error) => {
     console.warn('antway: the lists of names cannot be read', error);
     return [];
   });
-  lists.set(new Map(stored));
+  lists.set(new Map(stored.filter(([address, list]) => Address.isHex(address) && isStoredList(list))));
+}
+
+/** Every page that runs scripts on this origin can write to the database. A wrong form would stop the whole app. */
+function isStoredList(list: unknown): boolean {
+  const { title, names, left, readAt, triedAt, problem } = Object(list);
+  const all = Object.entries(Object(names));
+  return (
+    typeof title === 'string' &&
+    typeof names === 'object' &&
+    names !== null &&
+    Number.isInteger(left) &&
+    Number.isFinite(triedAt) &&
+    (readAt === null || Number.isFinite(readAt)) &&
+    (problem === null || (typeof problem?.code === 'string' && typeof problem.message === 'string')) &&
+    all.length <= limits.listedNames &&
+    all.every(([name, address]) => nameProblem(name) === null && Address.isHex(String(address)))
+  );
 }
 
 /** Stores lists, and tells all pages. If the browser stores nothing, the lists last as long as this page. */

@@ -30,8 +30,12 @@ export function parseAddressInput(text: string, { names, origin }: AddressInputC
   }
   const { site, rest, gateway } = input;
   if (site instanceof Address) return pathWithin(site.hex, rest, false);
-  // The names of other gateways are not known here.
-  if (gateway !== undefined && gateway !== origin) return { problem: problems.noAddress };
+  if (gateway !== undefined && gateway !== origin) {
+    // The names of other gateways are not known here. A site in the folder of a user, such as `/~ann/`, is one, too.
+    const inner = parseAddressText(rest.replace(/^\//, ''));
+    const isAddress = 'site' in inner && inner.site instanceof Address;
+    return isAddress ? pathWithin(String(inner.site), inner.rest, false) : { problem: problems.noAddress };
+  }
   // The URL of a gateway has the name of its host there.
   if (gateway !== undefined && !/[~@]/.test(site)) {
     return names.isOfHost(site) ? pathWithin(site, rest, true) : { problem: problemOf(site) };

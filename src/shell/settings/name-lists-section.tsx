@@ -3,7 +3,7 @@ import { asName, lookAlike, nameProblem } from '../../names/petname.ts';
 import { Button } from '../button.tsx';
 import { GatewayApiError, type GatewayConfig, gateway } from '../gateway-api.ts';
 import { Icon } from '../icons.tsx';
-import { changeSettings } from '../names/change-names.ts';
+import { changeSettings, withName } from '../names/change-names.ts';
 import { useNames } from '../names/names-store.ts';
 import { mostNameLists, refreshLists } from '../names/refresh-lists.ts';
 import { lists, type StoredList } from '../names/stored-lists.ts';
@@ -89,10 +89,11 @@ export function NameListsSection({ config, onChange }: Props) {
         onSubmit={(label, address) =>
           run(
             () =>
-              changeSettings((settings) => ({
-                ...settings,
-                nameLists: { ...settings.nameLists, [asName(label)]: addressIn(address)!.hex },
-              })),
+              changeSettings((settings) => {
+                const { hex } = addressIn(address)!;
+                const [known, name] = [settings.nameLists ?? {}, asName(label)];
+                return { ...settings, nameLists: withName(known, name, hex, t.taken(name)) };
+              }),
             texts.settings.saved,
           )
         }

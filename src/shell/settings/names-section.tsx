@@ -1,7 +1,7 @@
 import { Address, shortAddress } from '../../address.ts';
 import type { NameBook } from '../../names/name-book.ts';
 import { asName } from '../../names/petname.ts';
-import { changeNames } from '../names/change-names.ts';
+import { changeNames, withName } from '../names/change-names.ts';
 import { textOfNameProblem } from '../names/name-problem.ts';
 import SiteNames from '../names/site-names.tsx';
 import { ProblemText } from '../problem-text.tsx';
@@ -75,7 +75,10 @@ export function NamesSection({ names, titles }: Props) {
         onSubmit={(text, address) => {
           const name = asName(text.replace(/^~/, ''));
           return run(
-            () => changeNames((all) => ({ ...all, [name]: addressIn(address)!.hex })),
+            () =>
+              changeNames((all) =>
+                withName(all, name, addressIn(address)!.hex, nameTexts().taken(`~${name}`)),
+              ),
             nameTexts().saved(`~${name}`),
           );
         }}
