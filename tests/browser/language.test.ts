@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
+import { shortAddress } from '../../src/address.ts';
 import { expect, Gateway, test } from '../support/chromium.ts';
 import { publish } from '../support/publish.ts';
 import { makeTarchive } from '../support/tar.ts';
@@ -24,7 +25,7 @@ test('pages of the worker use the language chosen in the settings', { tag: '@smo
     .toEqual({ language: 'de', theme: null });
 
   await expectPage(shell, `${gateway.url}/${unknown}`, 'de', 'Nicht gefunden');
-  await expectPage(shell, `${gateway.url}/${site}/`, 'de', `Inhalt von ${site}`);
+  await expectPage(shell, `${gateway.url}/${site}/`, 'de', `Inhalt von ${shortAddress(site)}`);
   await expectPage(shell, `${gateway.url}/${home}/`, 'de', 'Erster Besuch auf dieser Seite');
   await shell.getByRole('button', { name: 'Ohne Skripte öffnen' }).click();
   await expect(shell).toHaveTitle('Home');
