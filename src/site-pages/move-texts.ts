@@ -28,6 +28,7 @@ const en = {
   progress: (number: number, count: number, what: string) => `${number} of ${count}: ${what}`,
   done: 'The library was taken over',
   partly: 'Not all of the library was taken over',
+  left: 'These names were left out:',
   copied: (sites: number, publications: number) =>
     `${sites} ${sites === 1 ? 'site' : 'sites'}${publications === 0 ? '' : ` and ${publications} ${publications === 1 ? 'publication' : 'publications'}`} ${sites + publications === 1 ? 'is' : 'are'} here now. The library at the other address is unchanged.`,
   failed: 'The following could not be taken over:',
@@ -68,6 +69,7 @@ const de: MoveTexts = {
   progress: (number, count, what) => `${number} von ${count}: ${what}`,
   done: 'Die Bibliothek wurde übernommen',
   partly: 'Nicht alles wurde übernommen',
+  left: 'Diese Namen wurden ausgelassen:',
   copied: (sites, publications) =>
     `${sites} ${sites === 1 ? 'Seite' : 'Seiten'}${publications === 0 ? '' : ` und ${publications} ${publications === 1 ? 'Veröffentlichung' : 'Veröffentlichungen'}`} ${sites + publications === 1 ? 'ist' : 'sind'} jetzt hier. Die Bibliothek unter der anderen Adresse ist unverändert.`,
   failed: 'Folgendes konnte nicht übernommen werden:',

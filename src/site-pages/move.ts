@@ -3,6 +3,8 @@
  * `localhost` or `[::1]`, where the shell opens this page in a window. A site that the user trusts there can also open
  * this page, so the page copies nothing before the user agrees on it.
  */
+
+import type { LeftName } from '../names/name-changes.ts';
 import { announcement, button, element, link } from './elements.ts';
 import { problemText } from './endpoint.ts';
 import { formerOrigin, parseOffer } from './library-offer.ts';
@@ -86,18 +88,19 @@ async function run(takeOver: TakeOver, port: MovePort): Promise<void> {
   const title = heading(t.running);
   show(title, progress);
   title.focus();
-  const { copied, published, problems } = await takeOver.run((done, count, what) => {
+  const outcome = await takeOver.run((done, count, what) => {
     progress.textContent = t.progress(done, count, what);
   });
+  const { copied, published, problems } = outcome;
   port.send({ kind: 'done', copied, published, failed: problems.length });
-  showOutcome(takeOver, port, t.copied(copied, published), problems);
+  showOutcome(takeOver, port, t.copied(copied, published), outcome);
 }
 
 function showOutcome(
   takeOver: TakeOver,
   port: MovePort,
   copied: string,
-  problems: readonly TakeOverProblem[],
+  { problems, left }: { problems: readonly TakeOverProblem[]; left: readonly LeftName[] },
 ): void {
   const title = heading(problems.length > 0 ? t.partly : t.done);
   const parts: Node[] = [title, announcement('status', copied)];
@@ -107,6 +110,10 @@ function showOutcome(
     );
     const again = button(t.again, () => void run(takeOver, port));
     parts.push(element('p', [t.failed]), element('ul', items), element('p', [again]));
+  }
+  if (left.length > 0) {
+    const items = left.map(({ name, reason }) => element('li', [`${name}: ${reason}`], { lang: 'en' }));
+    parts.push(element('p', [t.left]), element('ul', items));
   }
   show(...parts, libraryLink());
   title.focus();

@@ -36,11 +36,15 @@ export class TakeOver {
     this.#source = source;
   }
 
-  /** @returns the numbers of sites and publications that all runs have copied, and the problems of this run. */
+  /**
+   * @returns the numbers of sites and publications that all runs have copied, the problems of this run, and the names that
+   *   are left out because this origin has them, or others like them. Another run would not change that.
+   */
   async run(
     onProgress: (done: number, count: number, what: string) => void,
-  ): Promise<{ copied: number; published: number; problems: TakeOverProblem[] }> {
+  ): Promise<{ copied: number; published: number; problems: TakeOverProblem[]; left: LeftName[] }> {
     const problems: TakeOverProblem[] = [];
+    let left: LeftName[] = [];
     const attempt = async (what: string | null, work: () => Promise<void>) => {
       try {
         await work();
@@ -57,8 +61,7 @@ export class TakeOver {
       list.filter((each) => this.#taken.has(each)).length;
     // Settings come first, because the user's limit and denied addresses apply to the sites.
     await attempt(null, async () => {
-      const left = await this.#takeSettings();
-      for (const { name, reason } of left) problems.push({ what: name, code: 'REFUSED', message: reason });
+      left = await this.#takeSettings();
     });
     for (const [i, site] of sites.entries()) {
       if (this.#taken.has(site)) continue;
@@ -72,7 +75,7 @@ export class TakeOver {
       onProgress(sites.length + i + 1, count, what);
       if (await attempt(what, () => this.#takePublication(publication))) this.#taken.add(publication);
     }
-    return { copied: taken(sites), published: taken(publications), problems };
+    return { copied: taken(sites), published: taken(publications), problems, left };
   }
 
   /** @returns the names that are left out. */

@@ -127,6 +127,7 @@ test('a library moves to the address with origins of sites; its pins open offlin
   await expect(popup.getByRole('button', { name: 'Cancel' })).toBeFocused();
   await agree(popup);
   await expect(popup.getByRole('heading')).toHaveText('The library was taken over');
+  await expect(popup.getByText('both: You have this name for another address.')).toBeVisible();
   await expect(popup.getByRole('heading')).toBeFocused();
   await expect(offerIn(shell).getByRole('status')).toContainText('3 sites were copied');
 

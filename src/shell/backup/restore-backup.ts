@@ -63,7 +63,8 @@ export async function restoreBackup(
     publications: parts.publications ? description.publications : [],
   };
   const takeOver = new TakeOver(offer, { get, has });
-  const { problems } = await takeOver.run(onProgress);
+  const { problems, left: names } = await takeOver.run(onProgress);
+  problems.push(...names.map(({ name, reason }) => ({ what: name, code: 'REFUSED', message: reason })));
   const trusted = parts.trust ? await restoreTrust(description.trusted, before.decided, problems) : 0;
   const pointers = parts.pointers ? await restorePointers(description.pointers, problems) : 0;
   if (parts.settings) await restoreAppearance(description);
