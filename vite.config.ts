@@ -30,7 +30,16 @@ const ground = tokenColours('ground');
 const chunks = [
   // All that the first screen needs. Lazy parts share it, too.
   { name: 'shell', tags: ['$initial' as const] },
-  { name: 'common', test: /\/(idb-keyval|src\/util|src\/shell\/copy-button)\b/ },
+  // The shelf parses lists of sites: with their parser in `owned`, a first visit would load all of that.
+  {
+    name: 'common',
+    test: /\/(idb-keyval|valibot|src\/util|src\/catalogue|src\/schema|src\/shell\/copy-button)\b/,
+  },
+  // The viewer shows names, too, and would otherwise load `owned`.
+  {
+    name: 'names',
+    test: /\/shell\/names\/(site-names|name-problem|change-names)\.|\/src\/names\/name-changes\.|\/texts\/((en|de)\/)?names\./,
+  },
   { name: 'payment', test: /\/payment(\/|\.ts$)/ },
   // Publications, keys and backups. The worker has a hash of each file, so a few large ones are better.
   {

@@ -27,7 +27,7 @@ for (const [device, viewport] of Object.entries(viewports)) {
     await page.goto(`${gateway.url}/letter`);
     await openWithoutScripts(page);
     await page.goto(`${gateway.url}/#settings`);
-    await page.getByRole('region', { name: 'Names' }).waitFor();
+    await page.getByRole('region', { name: 'Names', exact: true }).waitFor();
     await page.getByText('Expert options').click();
     await page.getByLabel('Address to block').fill('cd'.repeat(32));
     await page.getByRole('button', { name: 'Block', exact: true }).click();
@@ -103,7 +103,7 @@ async function filled(page: Page, screen: string): Promise<void> {
     '#library': page.locator('.site-row'),
     '#live': page.locator('.chart canvas'),
     '#publish': page.getByRole('button', { name: 'Choose a folder…' }),
-    '#settings': page.getByRole('region', { name: 'Names' }),
+    '#settings': page.getByRole('region', { name: 'Names', exact: true }),
   }[screen]!;
   await expect(awaited.first()).toBeVisible();
 }

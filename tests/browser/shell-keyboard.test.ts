@@ -74,7 +74,8 @@ test('content is one step away, and every control is reached in the order of the
     await navigation().getByRole('link', { name }).focus();
     await press('Enter');
     await expect(heading()).toBeFocused();
-    if (name === 'Settings') await expect(shell.getByRole('region', { name: 'Names' })).toBeVisible();
+    if (name === 'Settings')
+      await expect(shell.getByRole('region', { name: 'Names', exact: true })).toBeVisible();
     // Radio buttons are one stop for each group.
     const reachable = await shell.evaluate(() => {
       const controls = [

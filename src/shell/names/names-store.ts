@@ -76,6 +76,7 @@ export function useNamesOf(active: boolean, config: GatewayConfig | null): void 
     if (!active || !wanted) return;
     const stop = new AbortController();
     const refresh = async () => {
+      if (lists.state === null) await readLists();
       const isNone = wanted === '{}' && lists.state?.size === 0;
       // The code that parses lists is not part of the first screen.
       const { refreshLists } = isNone ? {} : await import('./refresh-lists.ts');

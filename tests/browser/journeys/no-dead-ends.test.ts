@@ -159,7 +159,7 @@ test('the settings show daily options, and fold options of experts', async ({ op
   const { shell: page, url } = await openGateway({ peers: [] });
   await page.goto(`${url}/#settings`);
   for (const name of ['Appearance', 'Peers', 'Storage', 'Names', 'Sites and their scripts']) {
-    await expect(page.getByRole('region', { name })).toBeVisible();
+    await expect(page.getByRole('region', { name, exact: true })).toBeVisible();
   }
   await expect(page.getByText('WebTransport only')).toBeHidden();
   await expect(page.getByText('Address to block')).toBeHidden();
