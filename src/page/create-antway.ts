@@ -49,7 +49,7 @@ function inPage(options: DropInOptions): AntwayPage {
 
   const worker: PinWorker = {
     closed,
-    list: async () => (await json('pins')).pins,
+    list: async () => (await json<{ pins: ListedPin[] }>('pins')).pins,
     act: post,
     async remove(address) {
       await request(`pins?address=${encodeURIComponent(address)}`, { method: 'DELETE' });

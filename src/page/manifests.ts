@@ -15,12 +15,12 @@ interface StoredManifest {
 export function pageManifests({ request, json }: WorkerRequests) {
   return {
     async list(): Promise<AntManifest[]> {
-      return ((await json('manifests')) as StoredManifest[]).map(publicManifest);
+      return (await json<StoredManifest[]>('manifests')).map(publicManifest);
     },
     /** @throws also DropInError `BAD_ADDRESS`, AntError `CORRUPT`, `UNSUPPORTED`, `TOO_LARGE`. */
     async add(manifest: string | URL | Blob | BufferSource): Promise<AntManifest> {
       const body = bytesOf(manifest);
-      return publicManifest(await json('manifests', { method: 'POST', body }));
+      return publicManifest(await json<StoredManifest>('manifests', { method: 'POST', body }));
     },
     async read(address: string): Promise<Uint8Array<ArrayBuffer>> {
       return new Uint8Array(await (await request(`manifests?id=${address}`)).arrayBuffer());

@@ -4,15 +4,18 @@ import type { WorkerRequests } from './worker-requests.ts';
 
 /** The peers of the worker, and the user's own list, which replaces that of the site. @throws as `WorkerRequests.request`. */
 export function pagePeers({ json }: WorkerRequests) {
-  const configured = async (): Promise<string[]> => (await json('config')).peers;
+  const configured = async (): Promise<string[]> => (await json<{ peers: string[] }>('config')).peers;
   const write = async (change: (settings: object) => object): Promise<void> => {
-    const settings = change(await json('settings'));
+    const settings = change(await json<object>('settings'));
     await json('settings', { method: 'PUT', body: JSON.stringify(settings) });
   };
   return {
     async list({ check = false, signal }: { check?: boolean; signal?: AbortSignal | null } = {}) {
-      const { peers } = await json(`peers${check ? '?check=now' : ''}`, signal ? { signal } : {});
-      return (peers as AntPeer[]).map(
+      const { peers } = await json<{ peers: AntPeer[] }>(
+        `peers${check ? '?check=now' : ''}`,
+        signal ? { signal } : {},
+      );
+      return peers.map(
         ({ url, kind, state, answers, namedBy }): AntPeer => ({ url, kind, state, answers, namedBy }),
       );
     },

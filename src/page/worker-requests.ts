@@ -8,9 +8,8 @@ export interface WorkerRequests {
   readonly closed: AbortSignal;
   /** @throws the error of `ready`; AntError with the worker's code; DropInError `WORKERS_UNAVAILABLE`; the reason of an abort. */
   request(name: string, init?: RequestInit): Promise<Response>;
-  /** The JSON of an answer. @throws as `request`. */
-  // biome-ignore lint/suspicious/noExplicitAny: each caller knows the response type of its endpoint.
-  json(name: string, init?: RequestInit): Promise<any>;
+  /** The JSON of an answer, whose type the caller knows. @throws as `request`. */
+  json<T>(name: string, init?: RequestInit): Promise<T>;
 }
 
 /** @param place as `connect` of the drop-in returns it. */
@@ -30,7 +29,11 @@ export function workerRequests(
     const { code, message } = Object(await response.json().catch(() => undefined));
     throw workerError(code, message ?? `The worker answered with HTTP status ${response.status}.`);
   }
-  return { closed, request, json: async (name, init) => (await request(name, init)).json() };
+  return {
+    closed,
+    request,
+    json: async <T>(name: string, init?: RequestInit): Promise<T> => (await request(name, init)).json(),
+  };
 }
 
 /** Another version of the worker may have codes that this one does not know. */

@@ -21,8 +21,8 @@ const pollMs = 500;
 
 /**
  * Brings interrupted payments to their end: each signed transaction is sent again if the chain does not have it.
- * Run it before anything else. A transaction that a wallet may still send stays pending. One that pays for a batch too
- * late is not sent, and is void: the account's next transaction has the same number.
+ * Run it before anything else. A transaction that a wallet may still send stays pending. A transaction that pays for a
+ * batch too late is not sent, and is void: the account's next transaction has the same number.
  * @param mayPay whether to send. Otherwise such a transaction stays in the journal.
  * @throws AntwayError as `Vault`.
  */
