@@ -1,9 +1,8 @@
-import { Address } from '../../address.ts';
-import { Button } from '../button.tsx';
-import { Icon } from '../icons.tsx';
 import { Section } from '../section.tsx';
 import { TextForm } from '../text-form.tsx';
 import { texts } from '../texts/texts.ts';
+import { addressIn } from './address-in.ts';
+import { ListRow } from './list-row.tsx';
 import type { SettingsState } from './use-settings.ts';
 
 /** Lists of sites for the start page: the host's lists, which the user cannot remove, and the user's own lists. */
@@ -16,28 +15,18 @@ export function ListsSection({ settings: { own, config, change } }: { settings: 
       <p class="note">{t.note}</p>
       <ul class="setting-list">
         {Object.entries(config.lists).map(([title, address]) => (
-          <li key={title}>
-            <span class="setting-name" title={address}>
-              <bdi>{title}</bdi>
-            </span>
-            <span class="setting-actions">
-              {config.sources.lists[title] === 'user' ? (
-                <Button
-                  look="icon"
-                  aria-label={t.remove(title)}
-                  onClick={() => {
-                    const { [title]: _, ...others } = lists;
-                    change({ lists: others });
-                    document.getElementById('lists-heading')?.focus();
-                  }}
-                >
-                  <Icon name="close" size={18} />
-                </Button>
-              ) : (
-                <span class="label">{texts.settings.ofHost}</span>
-              )}
-            </span>
-          </li>
+          <ListRow
+            key={title}
+            name={title}
+            address={address}
+            isOwn={config.sources.lists[title] === 'user'}
+            removeLabel={t.remove(title)}
+            onRemove={() => {
+              const { [title]: _, ...others } = lists;
+              change({ lists: others });
+              document.getElementById('lists-heading')?.focus();
+            }}
+          />
         ))}
       </ul>
       <TextForm
@@ -56,11 +45,6 @@ export function ListsSection({ settings: { own, config, change } }: { settings: 
       />
     </Section>
   );
-}
-
-function addressIn(text: string): Address | undefined {
-  const hex = text.replace(/^ant:\/\//i, '');
-  return Address.isHex(hex) ? Address.fromHex(hex) : undefined;
 }
 
 /** The worker checks the characters too. */

@@ -2,7 +2,6 @@ import { encodeNameList } from '../../names/name-list.ts';
 import { asName, lookAlike, nameProblem } from '../../names/petname.ts';
 import { Button } from '../button.tsx';
 import { GatewayApiError, type GatewayConfig, gateway } from '../gateway-api.ts';
-import { Icon } from '../icons.tsx';
 import { changeSettings, withName } from '../names/change-names.ts';
 import { useNames } from '../names/names-store.ts';
 import { mostNameLists, refreshLists } from '../names/refresh-lists.ts';
@@ -15,7 +14,8 @@ import { TextForm } from '../text-form.tsx';
 import { nameTexts } from '../texts/names.ts';
 import { locale, texts } from '../texts/texts.ts';
 import { useAction } from '../use-action.ts';
-import { addressIn } from './names-section.tsx';
+import { addressIn } from './address-in.ts';
+import { ListRow } from './list-row.tsx';
 
 interface Props {
   config: GatewayConfig;
@@ -44,34 +44,27 @@ export function NameListsSection({ config, onChange }: Props) {
       <p class="note">{t.note}</p>
       <ul class="setting-list">
         {Object.entries(config.nameLists).map(([label, address]) => (
-          <li key={label}>
-            <span class="setting-name" title={address}>
-              <bdi>{label}</bdi> <State of={stored?.get(address)} />
-            </span>
-            <span class="setting-actions">
-              {config.sources.nameLists[label] === 'user' ? (
-                <Button
-                  look="icon"
-                  aria-label={t.remove(label)}
-                  onClick={() => {
-                    document.getElementById('name-lists-heading')?.focus();
-                    return run(
-                      () =>
-                        changeSettings((settings) => {
-                          const { [label]: _, ...others } = settings.nameLists ?? {};
-                          return { ...settings, nameLists: others };
-                        }),
-                      texts.settings.saved,
-                    );
-                  }}
-                >
-                  <Icon name="close" size={18} />
-                </Button>
-              ) : (
-                <span class="label">{texts.settings.ofHost}</span>
-              )}
-            </span>
-          </li>
+          <ListRow
+            key={label}
+            name={label}
+            address={address}
+            isOwn={config.sources.nameLists[label] === 'user'}
+            removeLabel={t.remove(label)}
+            onRemove={() => {
+              document.getElementById('name-lists-heading')?.focus();
+              return run(
+                () =>
+                  changeSettings((settings) => {
+                    const { [label]: _, ...others } = settings.nameLists ?? {};
+                    return { ...settings, nameLists: others };
+                  }),
+                texts.settings.saved,
+              );
+            }}
+          >
+            {' '}
+            <State of={stored?.get(address)} />
+          </ListRow>
         ))}
       </ul>
       <TextForm

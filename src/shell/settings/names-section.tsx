@@ -1,4 +1,4 @@
-import { Address, shortAddress } from '../../address.ts';
+import { shortAddress } from '../../address.ts';
 import type { NameBook } from '../../names/name-book.ts';
 import { asName } from '../../names/petname.ts';
 import { changeNames, withName } from '../names/change-names.ts';
@@ -10,6 +10,7 @@ import { TextForm } from '../text-form.tsx';
 import { nameTexts } from '../texts/names.ts';
 import { texts } from '../texts/texts.ts';
 import { useAction } from '../use-action.ts';
+import { addressIn } from './address-in.ts';
 import { BookmarkFiles } from './bookmark-files.tsx';
 
 interface Props {
@@ -89,10 +90,4 @@ export function NamesSection({ names, titles }: Props) {
       <BookmarkFiles own={own} host={Object.fromEntries(host.map(({ name, address }) => [name, address]))} />
     </Section>
   );
-}
-
-/** An address, also as a link. */
-export function addressIn(text: string): Address | undefined {
-  const hex = text.replace(/^(ant|autonomi):\/\//i, '').replace(/\/$/, '');
-  return Address.isHex(hex) ? Address.fromHex(hex) : undefined;
 }
