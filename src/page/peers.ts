@@ -4,11 +4,13 @@ import type { WorkerRequests } from './worker-requests.ts';
 
 /** The peers of the worker, and the user's own list, which replaces that of the site. @throws as `WorkerRequests.request`. */
 export function pagePeers({ json }: WorkerRequests) {
-  const configured = async (): Promise<string[]> => (await json<{ peers: string[] }>('config')).peers;
-  const write = async (change: (settings: object) => object): Promise<void> => {
-    const settings = change(await json<object>('settings'));
-    await json('settings', { method: 'PUT', body: JSON.stringify(settings) });
-  };
+  /** Other pages wait, also those of the gateway: each would otherwise undo the change of the other. */
+  const change = <T extends object>(settingsWith: (settings: T, peers: string[]) => object): Promise<void> =>
+    navigator.locks.request('antway-settings', async () => {
+      const { peers } = await json<{ peers: string[] }>('config');
+      const settings = settingsWith(await json<T>('settings'), peers);
+      await json('settings', { method: 'PUT', body: JSON.stringify(settings) });
+    });
   return {
     async list({ check = false, signal }: { check?: boolean; signal?: AbortSignal | null } = {}) {
       const { peers } = await json<{ peers: AntPeer[] }>(
@@ -22,21 +24,25 @@ export function pagePeers({ json }: WorkerRequests) {
     /** @throws also AntError `BAD_CONFIG`, `UNSUPPORTED` (no peer), `PEERS_UNREACHABLE`. */
     async add(url: string): Promise<void> {
       await json('test-peer', { method: 'POST', body: JSON.stringify({ url }) });
-      const peers = (await configured()).filter((other) => withoutHash(other) !== withoutHash(url));
-      await write((settings) => ({ ...settings, peers: [...peers, url] }));
+      await change((settings, peers) => ({ ...settings, peers: [...without(peers, url), url] }));
     },
     /** @throws also AntError `NOT_FOUND`, `BAD_CONFIG` for the last peer. */
     async remove(url: string): Promise<void> {
-      const all = await configured();
-      const peers = all.filter((other) => withoutHash(other) !== withoutHash(url));
-      if (peers.length === all.length) throw new AntError('NOT_FOUND', 'There is no such peer.');
-      if (peers.length === 0) throw new AntError('BAD_CONFIG', 'The last peer cannot be removed.');
-      await write((settings) => ({ ...settings, peers }));
+      await change((settings, all) => {
+        const peers = without(all, url);
+        if (peers.length === all.length) throw new AntError('NOT_FOUND', 'There is no such peer.');
+        if (peers.length === 0) throw new AntError('BAD_CONFIG', 'The last peer cannot be removed.');
+        return { ...settings, peers };
+      });
     },
     async reset(): Promise<void> {
-      await write(({ peers: _, ...settings }: { peers?: unknown }) => settings);
+      await change<{ peers?: unknown }>(({ peers: _, ...settings }) => settings);
     },
   };
+}
+
+function without(peers: readonly string[], url: string): string[] {
+  return peers.filter((other) => withoutHash(other) !== withoutHash(url));
 }
 
 /** The hashes of certificates change while the peer stays the same. */

@@ -5,6 +5,8 @@ import { pageManifests } from '../../src/page/manifests.ts';
 import { pagePeers } from '../../src/page/peers.ts';
 import type { AntPeer } from '../../src/page/types.ts';
 import { workerRequests } from '../../src/page/worker-requests.ts';
+import { FakeLocks, LockTable } from '../support/fake-locks.ts';
+import { Freezer } from '../support/freezer.ts';
 
 const never = new AbortController().signal;
 const isFinal = (error: unknown) => error instanceof DropInError;
@@ -103,6 +105,24 @@ describe('a request to the worker', () => {
 });
 
 describe('the peers of a page', () => {
+  beforeEach(() => void vi.stubGlobal('navigator', { locks: new FakeLocks(new LockTable(), new Freezer()) }));
+
+  it('keep both changes of two pages at once', async () => {
+    let settings: Record<string, unknown> = {};
+    const peers = pagePeers(
+      requestsTo(async (name, init) => {
+        await new Promise((resolve) => setTimeout(resolve));
+        if (name === 'settings' && init?.method === 'PUT') settings = JSON.parse(String(init.body));
+        return Response.json(name === 'config' ? { peers: settings.peers ?? [] } : settings);
+      }),
+    );
+    await Promise.all([peers.add('https://one.example'), peers.add('https://two.example')]);
+    expect(settings.peers).toEqual(['https://one.example', 'https://two.example']);
+    await expect(peers.remove('https://three.example')).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await peers.remove('https://one.example');
+    await expect(peers.remove('https://two.example')).rejects.toMatchObject({ code: 'BAD_CONFIG' });
+  });
+
   it('are changed without a change of other settings', async () => {
     let settings: Record<string, unknown> = { transport: 'http' };
     const own = ['https://site.example', 'https://pinned.example:4433#sha-256=ab'];
