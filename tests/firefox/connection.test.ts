@@ -1,6 +1,8 @@
 import { expect } from 'vitest';
 import { LoopbackServer } from '../support/loopback-server.ts';
-import { type Page, test } from './harness.ts';
+import { publish } from '../support/publish.ts';
+import { makeTarchive } from '../support/tar.ts';
+import { decide, type Page, test } from './harness.ts';
 
 const textOf = (page: Page, selector: string) =>
   page.evaluate((selector) => document.querySelector(selector)?.textContent ?? '', selector);
@@ -47,6 +49,30 @@ test('an unknown address leads to a peer, and the peer is added after a click', 
   await page.type('#add-peer', new URL(other.url).host);
   await page.keyboard.press('Enter');
   await waitForText(page, '.peers .setting-list', other.url);
+});
+
+test('a missing file leads to the files and the start page of its site', async ({
+  openGateway,
+  startPeer,
+  folder,
+}) => {
+  const peer = await startPeer({ webTransport: 'none' });
+  const files = { 'index.html': '<h1>The start</h1>', 'texts/a letter.txt': 'a letter' };
+  const site = await publish(makeTarchive(folder, files), peer);
+  const gateway = await openGateway(peer);
+  await decide((await gateway.openPage(`/${site}/`)).page, 'Open without scripts');
+  const { page, response } = await gateway.openPage(`/${site}/texts/no%20letter.txt`);
+  expect(response.status()).toBe(404);
+  expect(await textOf(page, 'body')).toContain('This site has no file “texts/no letter.txt”.');
+  await page.click('summary ::-p-text(Files in texts/)');
+  const letter = await page.waitForSelector('a ::-p-text(a letter.txt)', { visible: true });
+  await letter!.click();
+  await page.waitForFunction(() => document.body.textContent === 'a letter');
+
+  await page.goto(`${gateway.url}/${site}/texts/no%20letter.txt`);
+  const start = await page.waitForSelector('::-p-aria([name="Start page of this site"][role="link"])');
+  await start!.click();
+  await waitForText(page, 'h1', 'The start');
 });
 
 test('a link that suggests a peer asks nobody before a click', async ({ openGateway }) => {

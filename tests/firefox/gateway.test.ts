@@ -7,7 +7,7 @@ import { PeerProcess } from '../support/peer-process.ts';
 import { noise, publish } from '../support/publish.ts';
 import { copyStore } from '../support/stores.ts';
 import { sha256 } from '../support/tar.ts';
-import { Gateway, launchFirefox, type Page, test } from './harness.ts';
+import { decide, Gateway, launchFirefox, type Page, test } from './harness.ts';
 
 /** Holds what is read; the tests never change it. */
 let library: PeerProcess;
@@ -23,16 +23,6 @@ beforeAll(async () => {
 afterAll(() => library?.stop());
 
 const { 'film.webm': film, 'seen.svg': svg } = keptFiles;
-
-/** Answers the question of a first visit. */
-async function decide(
-  page: Page,
-  answer: 'Open without scripts' | 'Trust this site' | 'Yes, run its scripts',
-): Promise<void> {
-  const button = await page.waitForSelector(`::-p-aria([name="${answer}"][role="button"])`);
-  await page.waitForFunction(() => document.querySelector('[aria-disabled=false]'));
-  await Promise.all([page.waitForNavigation(), button!.click()]);
-}
 
 async function expectSeen(page: Page): Promise<void> {
   expect(await page.evaluate(() => document.body.textContent)).toContain(seenText);

@@ -72,6 +72,16 @@ export class Gateway extends GatewayClient<Page> {
   }
 }
 
+/** Answers the question of a first visit. */
+export async function decide(
+  page: Page,
+  answer: 'Open without scripts' | 'Trust this site' | 'Yes, run its scripts',
+): Promise<void> {
+  const button = await page.waitForSelector(`::-p-aria([name="${answer}"][role="button"])`);
+  await page.waitForFunction(() => document.querySelector('[aria-disabled=false]'));
+  await Promise.all([page.waitForNavigation(), button!.click()]);
+}
+
 interface Fixtures extends Processes {
   /** Starts a host with these peers and opens its shell. */
   openGateway(...peers: PeerProcess[]): Promise<Gateway>;

@@ -83,3 +83,31 @@ test('the keyboard finds a site, a file of it and an action', async ({ browser, 
   await page.keyboard.press('Enter');
   await page.waitForFunction(() => location.hash === '#settings');
 });
+
+test('the input shows all digits of an address, and opens addresses, links and names', async ({
+  browser,
+  startHost,
+}) => {
+  const host = await startHost({ peers: [library.url], sample, names: { tide: sample.address } });
+  const page = await browser.newPage();
+  await page.setViewport({ width: 1280, height: 860 });
+  const kinds = () => page.$$eval('.suggestion-kind', (found) => found.map(({ textContent }) => textContent));
+  const ways = [
+    { text: sample.address, kind: 'Address', opens: sample.address },
+    { text: `ant://${sample.address.toUpperCase()}/species/limpet.html`, kind: 'Address' },
+    { text: 'tide/species/limpet.html', kind: 'Name' },
+  ];
+  for (const { text, kind, opens } of ways) {
+    await page.goto(host.url);
+    await page.waitForSelector('.covers a, .sample-card');
+    await page.keyboard.press('/');
+    await page.keyboard.type(text);
+    await page.waitForSelector('[role=option]');
+    expect((await kinds())[0], text).toBe(kind);
+    if (opens) {
+      expect(await page.$eval('#address', (input) => input.scrollWidth <= input.clientWidth)).toBe(true);
+    }
+    await page.keyboard.press('Enter');
+    await waitForViewer(page, opens ? 'Low Tide' : 'Common limpet');
+  }
+});
