@@ -32,7 +32,7 @@ const pebbleVersion = 'v2.10.1';
 const quickSuites = ['unit', 'rust', 'browser'];
 /** Only `--full` runs browser tests with this tag and these files of the unit tests. */
 const releaseTag = '@release';
-const releaseUnitTests = ['tests/unit/reproducible-build.test.ts'];
+const releaseUnitTests = ['tests/unit/reproducible-build.test.ts', 'tests/unit/killed-batch.test.ts'];
 /** How long `--full` lets the soak test run, in seconds. */
 const fullSoakSeconds = 600;
 const resultsFolder = join(stateFolder, 'test-results');

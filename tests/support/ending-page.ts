@@ -1,4 +1,4 @@
-/** A page that ends before or after one of its steps: it takes no further one. */
+/** A page that ends after some of its steps, or before the first one: it takes no further step. */
 export class EndingPage {
   #steps = 0;
   #end!: () => void;
@@ -6,15 +6,13 @@ export class EndingPage {
     this.#end = resolve;
   });
 
-  constructor(
-    private readonly last: number,
-    private readonly moment: 'before' | 'after',
-  ) {}
+  /** @param last the steps that the page takes. */
+  constructor(private readonly last = Number.POSITIVE_INFINITY) {}
 
   /** A durable change, or a request that pays or stores. */
   async step<T>(work: () => Promise<T>): Promise<T> {
     const number = ++this.#steps;
-    if (number > this.last || (number === this.last && this.moment === 'before')) return this.#never();
+    if (number > this.last) return this.#never();
     const result = await work();
     return number === this.last ? this.#never() : result;
   }

@@ -1,17 +1,18 @@
-// Preloaded into the command (`node --import`): kills the process at one of the steps that change something, before or
-// after it. A step is a durable change of the journal, or a request that pays or stores.
+// Preloaded into the command (`node --import`): kills the process after so many of the steps that change something, or
+// before the first one. A step is a durable change of the journal, or a request that pays or stores. Nothing changes
+// between the end of a step and the start of the next one.
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 
-const [step, moment] = process.env.KILL_AT.split(' ');
+const last = Number(process.env.KILL_AFTER_STEPS);
 let steps = 0;
 
 /** @template T @param {() => Promise<T>} work */
 async function count(work) {
-  const isLast = ++steps === Number(step);
-  if (isLast && moment === 'before') process.kill(process.pid, 'SIGKILL');
+  const number = ++steps;
+  if (number > last) process.kill(process.pid, 'SIGKILL');
   const result = await work();
-  if (isLast) process.kill(process.pid, 'SIGKILL');
+  if (number === last) process.kill(process.pid, 'SIGKILL');
   return result;
 }
 
