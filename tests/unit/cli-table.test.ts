@@ -129,6 +129,22 @@ describe.concurrent.each(forms)('%s (%s)', (name, spelling, text) => {
     }
     expect(readFileSync(join(out, 'large.bin')).equals(large)).toBe(true);
   });
+
+  it('is checked by verify, stored by pin and saved by export', async () => {
+    const out = at(`whole ${name.replace(/\W/g, '-')}`);
+    const [verified, pinned, exported] = await Promise.all([
+      runCli(['verify', text(''), '-q', ...peersFor(name)]),
+      runCli(['pin', text(''), '--json', '--store', out, ...peersFor(name)]),
+      runCli(['export', text(''), '--json', '-o', `${out}.antsite`, ...peersFor(name)]),
+    ]);
+    expect(verified).toMatchObject({ code: 0, stderr: '' });
+    expect([pinned.code, pinned.stderr]).toEqual([0, '']);
+    expect([exported.code, exported.stderr]).toEqual([0, '']);
+    const { chunks, ...pin } = JSON.parse(pinned.stdout);
+    expect(pin).toMatchObject({ address: hex, store: out });
+    expect(chunks).toBeGreaterThanOrEqual(3);
+    expect(JSON.parse(exported.stdout)).toMatchObject({ address: hex, out: `${out}.antsite` });
+  });
 });
 
 describe.concurrent('a command with an address', () => {
