@@ -6,7 +6,7 @@ import { texts } from '../texts/texts.ts';
 interface Props {
   name: string;
   address: string;
-  /** What the row says about the list after its name. */
+  /** A note after the name. */
   children?: ComponentChildren;
   /** False for a list of the host, which the user cannot remove. */
   isOwn: boolean;
