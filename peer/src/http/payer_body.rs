@@ -8,7 +8,8 @@ use axum::extract::Request;
 use axum::http::header::{EXPECT, HOST, ORIGIN};
 use axum::http::{HeaderMap, HeaderName};
 
-/// The body of a request. Pages that may not read cannot make the peer read it.
+/// The body of a request. A page that may cause no work is refused before the peer looks at the body. The rest of a refused
+/// body is read and dropped, within the limits of `chunk::discard`, so that the client can read the refusal.
 pub struct PayerBody {
     body: Body,
     may_pay: bool,
