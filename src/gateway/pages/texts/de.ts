@@ -81,7 +81,7 @@ export const de: PageTexts = {
     title: 'Dieser Inhalt wird gesucht',
     about: 'Die Peers suchen ihn. Die Seite öffnet sich von selbst, sobald sie ihn gefunden haben.',
     waited: ['Wartezeit bisher:', 'Sekunden.'],
-    usual: 'Was lange niemand geöffnet hat, braucht oft 5 bis 15 Sekunden.',
+    usual: 'Inhalte, die lange niemand geöffnet hat, brauchen oft 5 bis 15 Sekunden.',
     peers: 'Gefragt:',
     cancel: 'Abbrechen',
   },

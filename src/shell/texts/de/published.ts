@@ -2,8 +2,8 @@ import type { published as english } from '../en/published.ts';
 
 export const published: typeof english = {
   title: 'Von Ihnen veröffentlicht',
-  note: 'Was Sie mit diesem Browser veröffentlicht haben. Die Liste ist nur hier, verschlüsselt auf diesem Gerät.',
-  empty: 'Noch nichts. Was Sie mit diesem Browser veröffentlichen, erscheint hier.',
+  note: 'Ihre Veröffentlichungen aus diesem Browser. Die Liste ist nur hier, verschlüsselt auf diesem Gerät.',
+  empty: 'Noch nichts. Ihre Veröffentlichungen aus diesem Browser erscheinen hier.',
   noMatch: (query) => `Nichts von Ihnen Veröffentlichtes passt zu „${query}“.`,
   blocked: 'Diese Liste lässt sich nicht anzeigen',
   noManifest: 'Dieser Browser hat das Manifest dieses privaten Inhalts nicht gespeichert.',
