@@ -1,7 +1,14 @@
 import { AntwayError, type ErrorCode } from '../errors.ts';
 
 /** Why a stored key stays encrypted. */
-export type UnlockFault = 'refused' | 'timeout' | 'unsupported' | 'passphrase' | 'passkey' | 'lost';
+export type UnlockFault =
+  | 'refused'
+  | 'timeout'
+  | 'unsupported'
+  | 'passphrase'
+  | 'passkey'
+  | 'lost'
+  | 'damaged';
 
 const faults: Record<UnlockFault, [code: ErrorCode, message: string]> = {
   refused: [
@@ -19,6 +26,7 @@ const faults: Record<UnlockFault, [code: ErrorCode, message: string]> = {
     'REFUSED',
     'The browser’s part of the key was deleted. Bring the address back with the 24 words or a key file.',
   ],
+  damaged: ['CORRUPT', 'The stored key is damaged. Bring the address back with the 24 words or a key file.'],
 };
 
 /** An error whose `details.fault` names the reason. */

@@ -59,6 +59,8 @@ export const pointers: typeof english = {
     passphrase: 'Die Passphrase ist falsch, oder ein anderer Browser hat den Schlüssel gespeichert.',
     passkey:
       'Das ist ein anderer Passkey, oder der gespeicherte Schlüssel wurde verändert. Nehmen Sie die Passphrase, oder holen Sie die Adresse mit den 24 Wörtern zurück.',
+    damaged:
+      'Der gespeicherte Schlüssel ist beschädigt, oder er gehört zu einer anderen Adresse. Holen Sie die Adresse mit den 24 Wörtern oder einer Schlüsseldatei zurück.',
     lost: 'Der Teil dieses Browsers am Schlüssel wurde gelöscht. Weder Passkey noch Passphrase entsperren ihn. Holen Sie die Adresse mit den 24 Wörtern oder einer Schlüsseldatei zurück.',
   },
   next: 'Weiter',

@@ -57,6 +57,8 @@ export const pointers = {
     passphrase: 'The passphrase is wrong, or the key was stored by another browser.',
     passkey:
       'This is another passkey, or the stored key was changed. Use the passphrase, or bring the address back with the 24 words.',
+    damaged:
+      'The stored key is damaged, or it belongs to another address. Bring the address back with the 24 words or a key file.',
     lost: 'This browser’s part of the key was deleted, so neither a passkey nor a passphrase unlocks it. Bring the address back with the 24 words or a key file.',
   },
   next: 'Continue',
