@@ -5,6 +5,7 @@ export type UnlockFault =
   | 'refused'
   | 'timeout'
   | 'unsupported'
+  | 'silent'
   | 'passphrase'
   | 'passkey'
   | 'lost'
@@ -19,6 +20,10 @@ const faults: Record<UnlockFault, [code: ErrorCode, message: string]> = {
   unsupported: [
     'UNSUPPORTED',
     'This browser or authenticator has passkeys that cannot encrypt (no PRF). Use a passphrase.',
+  ],
+  silent: [
+    'UNSUPPORTED',
+    'The passkey was confirmed without its secret (no PRF). Keep the passkey, and use it as before or a passphrase.',
   ],
   passphrase: ['REFUSED', 'The passphrase is wrong, or the key was stored by another browser.'],
   passkey: ['REFUSED', 'This is another passkey, or the stored key was changed.'],

@@ -243,6 +243,19 @@ test('an authenticator without a PRF leaves the user with the passphrase, and no
   await expect(row(page, 'Garden').locator('.phrase-words li')).toHaveCount(24);
 });
 
+test('a passkey that gives no secret any more is not called useless, as the key may need it', async ({
+  context,
+}) => {
+  const { page, authenticator } = await openWithPage(context);
+  await createPointer(page, 'Garden', 'passkey');
+  await authenticator.loseThePrf();
+  await start(page, 'Show the 24 words');
+  await send(page, 'Show');
+  await expect(alertIn(page)).toContainText('UNSUPPORTED');
+  await expect(alertIn(page)).toContainText('Keep it');
+  await expect(alertIn(page)).not.toContainText('you can delete it');
+});
+
 test('a passkey of an address that was not created is deleted', async ({ context }) => {
   const { page, authenticator } = await openWithPage(context);
   await section(page).getByRole('button', { name: 'New lasting address' }).click();

@@ -54,6 +54,8 @@ export const pointers = {
     timeout: 'The passkey was not confirmed in time. Try again.',
     unsupported:
       'This browser or authenticator has no passkeys that can encrypt a key. Use a passphrase. If a passkey named after this address was created, you can delete it.',
+    silent:
+      'The passkey gave no secret, so it cannot decrypt the key in this way. Keep it, and use it as when you made it: in the same browser and with the same device. Or use the passphrase, or bring the address back with the 24 words.',
     passphrase: 'The passphrase is wrong, or the key was stored by another browser.',
     passkey:
       'This is another passkey, or the stored key was changed. Use the passphrase, or bring the address back with the 24 words.',
