@@ -8,6 +8,7 @@ import { OwnerKey, seedBytes } from '../owner/owner-key.ts';
 import { signState } from '../owner/sign-pointer.ts';
 import { privateManifest } from '../publish/private-manifest.ts';
 import { type Published, type PublishProgress, publishFile } from '../publish/publish.ts';
+import type { ChunkSink } from '../publish/upload.ts';
 import { Codec } from '../self-encryption/codec.ts';
 import { type EncryptWorkers, smallFileBytes, withEncrypter } from '../self-encryption/encrypter.ts';
 import { chunkCount } from '../self-encryption/file.ts';
@@ -17,6 +18,7 @@ import { type Publication, publicationOf } from './content.ts';
 import { encryptWorkers } from './encrypt-workers.ts';
 import { parseOptions, untilAborted } from './options.ts';
 import { publishPlatform } from './platform.ts';
+import { storeWhole } from './store-whole.ts';
 import type {
   AntContent,
   AntPointer,
@@ -65,14 +67,16 @@ export function createPublisher(options: AntPublisherOptions): AntPublisher {
           own.abort(error);
         }
       };
-      const settings = { sink, isPrivate, signal, progress };
       const starting = workersFor(source.size);
       const several = starting && (await raceAbort(starting, signal));
-      const published = several
-        ? await withEncrypter(codec, source.size, several, (codec) =>
-            publishFile(source, { ...settings, codec }),
-          )
-        : await publishFile(source, { ...settings, codec });
+      const encrypt = (sink: ChunkSink, isFinal = true) => {
+        const settings = { sink, isPrivate, signal, progress: isFinal ? progress : () => undefined };
+        if (!several) return publishFile(source, { ...settings, codec });
+        return withEncrypter(codec, source.size, several, (codec) =>
+          publishFile(source, { ...settings, codec }),
+        );
+      };
+      const published = 'storeAll' in sink ? await storeWhole(sink, encrypt, signal) : await encrypt(sink);
       signal.throwIfAborted();
       const signed = pointer && sign(pointer, published.address);
       if (signed && putPointer)

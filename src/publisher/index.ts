@@ -2,6 +2,7 @@ export { type AntAttempt, AntError, type AntErrorCode } from '../fetch/ant-error
 export { createPublisher } from './create-publisher.ts';
 export type {
   AntBytes,
+  AntChunk,
   AntContent,
   AntDirectoryHandle,
   AntEntry,
@@ -15,4 +16,5 @@ export type {
   AntPublishProgress,
   AntSink,
   AntSource,
+  AntWholeSink,
 } from './types.ts';
