@@ -39,6 +39,7 @@ const wholeBrowser = [
   'browser/isolation.test.ts',
   'browser/language.test.ts',
   'browser/lasting-address.test.ts',
+  'browser/lasting-address-passkey.test.ts',
   'browser/launch.test.ts',
   'browser/media.test.ts',
   'browser/offline.test.ts',

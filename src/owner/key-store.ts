@@ -1,25 +1,40 @@
-import { clear, createStore, del, get, keys, set, type UseStore, update } from 'idb-keyval';
+import { clear, createStore, del, entries, get, type UseStore, update } from 'idb-keyval';
 import { Address, fromHex, toHex } from '../address.ts';
 import { AntwayError } from '../errors.ts';
-import { checkPassphrase, iterations } from './key-file.ts';
+import { DeviceKey, deviceEntry } from './device-key.ts';
+import { checkPassphrase } from './key-file.ts';
 import { OwnerKey } from './owner-key.ts';
+import {
+  type ConfirmedPasskey,
+  type Passkey,
+  type PasskeyWrapping,
+  unwrapByPasskey,
+  wrapByPasskey,
+} from './passkey-wrapping.ts';
+import { type PassphraseWrapping, unwrapByPassphrase, wrapByPassphrase } from './passphrase-wrapping.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-const deviceEntry = 'device';
+/** A new passphrase or a passkey, which encrypts a key. */
+export type Lock = string | ConfirmedPasskey;
 
-/** A key in the database. */
-interface WrappedKey {
-  iterations: number;
-  salt: Bytes;
-  nonce: Bytes;
-  /** The seed, encrypted with AES-256-GCM. */
-  wrapped: Bytes;
-  /**
-   * For a key of another profile: that profile's device secret for this salt, XOR one that only this profile can make.
-   */
-  mask?: Bytes;
+/** The passphrase of a key, or the output of its passkey's PRF as a key of HKDF. It decrypts the key. */
+export type Unlock = string | CryptoKey;
+
+/** The ways to unlock a key. At least one is set. */
+export interface Locks {
+  hasPassphrase: boolean;
+  passkey: Passkey | null;
 }
+
+/** A key in the database. Each wrapping has the whole seed. An entry of version 1 is a `PassphraseWrapping` itself. */
+interface StoredKey {
+  version: 2;
+  passphrase: PassphraseWrapping | null;
+  passkey: PasskeyWrapping | null;
+}
+
+type Entry = StoredKey | (PassphraseWrapping & { version?: undefined });
 
 /** A key that another profile can take. It is still encrypted with its passphrase. All bytes are in hex. */
 export interface MovableKey {
@@ -35,67 +50,98 @@ export interface MovableKey {
 }
 
 /**
- * The keys of pointers in a browser. A seed is encrypted with HKDF(PBKDF2(passphrase) ‖ HMAC(device key, salt)). The
- * device key is a key of WebCrypto that no script can export. So a copy of the database is useless without this browser
- * profile, and the profile is useless without the passphrase.
+ * The keys of pointers in a browser. A seed is encrypted with a passphrase, with a passkey, or with each of them. Both
+ * encryptions also need the device key. So a copy of the database is useless without this browser profile, and the
+ * profile is useless without the passphrase or the passkey.
  */
 export class OwnerKeyStore {
   readonly #store: UseStore;
+  readonly #device: DeviceKey;
 
   /** @param name of the database. */
   constructor(name = 'antway-owner') {
     this.#store = createStore(name, 'keys');
+    this.#device = new DeviceKey(this.#store);
   }
 
-  /** The pointers whose keys are stored. */
-  async addresses(): Promise<Address[]> {
-    const names = (await keys<string>(this.#store)).filter((name) => name !== deviceEntry);
-    return names.map((hex) => Address.fromHex(hex));
+  /** The stored keys. @throws AntwayError `UNSUPPORTED` for a key of a newer version. */
+  async list(): Promise<({ address: Address } & Locks)[]> {
+    const stored = (await entries<string, Entry>(this.#store)).filter(([name]) => name !== deviceEntry);
+    return stored.map(([hex, entry]) => {
+      const { passphrase, passkey } = parse(entry);
+      return { address: Address.fromHex(hex), hasPassphrase: passphrase !== null, passkey };
+    });
   }
 
   /**
-   * Stores a key. A stored key of the same pointer gets the new passphrase.
+   * Stores a key. A stored key of the same pointer gets the new passphrase or passkey, and keeps the other one.
    * @throws AntwayError `BAD_CONFIG` as `createKeyFile`; the errors of the database.
    */
-  async add(seed: Uint8Array, passphrase: string): Promise<Address> {
-    checkPassphrase(passphrase);
+  async add(seed: Uint8Array, lock: Lock): Promise<Address> {
+    if (typeof lock === 'string') checkPassphrase(lock);
     const { address } = new OwnerKey(seed);
-    const salt = crypto.getRandomValues(new Uint8Array(16));
-    const nonce = crypto.getRandomValues(new Uint8Array(12));
-    const head = { iterations: iterations.made, salt, nonce };
-    const key = await this.#wrappingKey(address, passphrase, head);
-    const cipher = { name: 'AES-GCM', iv: nonce };
-    const wrapped = new Uint8Array(await crypto.subtle.encrypt(cipher, key, Uint8Array.from(seed)));
-    await set(address.hex, { ...head, wrapped } satisfies WrappedKey, this.#store);
+    const hadDeviceKey = await this.#device.exists();
+    await this.#device.ensure();
+    const sign = (bytes: Bytes) => this.#device.sign(bytes);
+    const wrapping =
+      typeof lock === 'string'
+        ? { passphrase: await wrapByPassphrase(seed, address, lock, sign) }
+        : { passkey: await wrapByPasskey(seed, address, lock, sign) };
+    await update<Entry>(
+      address.hex,
+      (entry) => {
+        // With another device key, nothing decrypts the other encryption any more.
+        const other = entry && hadDeviceKey ? parse(entry) : { passphrase: null, passkey: null };
+        return { version: 2, passphrase: other.passphrase, passkey: other.passkey, ...wrapping };
+      },
+      this.#store,
+    );
     return address;
   }
 
   /**
-   * The seed of a stored key.
-   * @throws AntwayError `NOT_FOUND` if there is no such key, `REFUSED` if the passphrase is wrong, or if the entry is
-   *   of another browser.
+   * The seed of a stored key. The caller overwrites it after use.
+   * @throws AntwayError `NOT_FOUND` if there is no such key, or if the key has no such lock; `REFUSED` if the passphrase
+   *   or the passkey is wrong, if the entry is of another browser, or if the device key was deleted.
    */
-  async seed(address: Address, passphrase: string): Promise<Bytes> {
-    const entry = await this.#entry(address);
-    const key = await this.#wrappingKey(address, passphrase, entry);
-    const cipher = { name: 'AES-GCM', iv: entry.nonce };
-    try {
-      return new Uint8Array(await crypto.subtle.decrypt(cipher, key, entry.wrapped));
-    } catch (cause) {
-      const message = 'The passphrase is wrong, or the key was stored by another browser.';
-      throw new AntwayError('REFUSED', message, { address: address.hex }, { cause });
+  async seed(address: Address, unlock: Unlock): Promise<Bytes> {
+    const { passphrase, passkey } = await this.#entry(address);
+    if (typeof unlock === 'string') {
+      if (!passphrase) throw absent(address, 'The key of the pointer has no passphrase.');
+      return unwrapByPassphrase(passphrase, address, unlock, await this.#deviceSecret(passphrase));
     }
+    if (!passkey) throw absent(address, 'The key of the pointer has no passkey.');
+    return unwrapByPasskey(passkey, address, unlock, (bytes) => this.#device.sign(bytes));
   }
 
-  /** A stored key for another profile, which needs no passphrase until it is used. @throws AntwayError `NOT_FOUND`. */
+  /** Removes one of two ways to unlock a key. @throws AntwayError `NOT_FOUND` if there is no other way. */
+  async removeLock(address: Address, which: 'passphrase' | 'passkey'): Promise<void> {
+    await update<Entry>(
+      address.hex,
+      (entry) => {
+        const stored = parse(entry ?? notStored(address));
+        const other = which === 'passkey' ? stored.passphrase : stored.passkey;
+        if (!other) throw absent(address, 'Nothing else unlocks the key of the pointer.');
+        return { ...stored, [which]: null };
+      },
+      this.#store,
+    );
+  }
+
+  /**
+   * A stored key for another profile, which needs no passphrase until it is used.
+   * @throws AntwayError `NOT_FOUND` if there is no such key, or if it has no passphrase; `REFUSED` if the device key was
+   *   deleted.
+   */
   async movable(address: Address): Promise<MovableKey> {
-    const entry = await this.#entry(address);
+    const { passphrase } = await this.#entry(address);
+    if (!passphrase) throw absent(address, 'The key of the pointer has no passphrase.');
     return {
-      iterations: entry.iterations,
-      salt: toHex(entry.salt),
-      nonce: toHex(entry.nonce),
-      wrapped: toHex(entry.wrapped),
-      deviceSecret: toHex(await this.#deviceSecret(entry)),
+      iterations: passphrase.iterations,
+      salt: toHex(passphrase.salt),
+      nonce: toHex(passphrase.nonce),
+      wrapped: toHex(passphrase.wrapped),
+      deviceSecret: toHex(await this.#deviceSecret(passphrase)),
     };
   }
 
@@ -105,20 +151,21 @@ export class OwnerKeyStore {
    * @returns false if this profile has a key of the pointer, which stays.
    */
   async addMovable(address: Address, key: MovableKey): Promise<boolean> {
+    await this.#device.ensure();
     const salt = fromHex(key.salt);
-    const head = {
+    const passphrase: PassphraseWrapping = {
       iterations: key.iterations,
       salt,
       nonce: fromHex(key.nonce),
       wrapped: fromHex(key.wrapped),
+      mask: xor(fromHex(key.deviceSecret), await this.#maskSecret(salt)),
     };
-    const mask = xor(fromHex(key.deviceSecret), await this.#maskSecret(salt));
     let isAdded = false;
-    await update<WrappedKey>(
+    await update<Entry>(
       address.hex,
-      (stored) => {
-        isAdded = !stored;
-        return stored ?? { ...head, mask };
+      (entry) => {
+        isAdded = !entry;
+        return entry ?? { version: 2, passphrase, passkey: null };
       },
       this.#store,
     );
@@ -135,57 +182,33 @@ export class OwnerKeyStore {
     await clear(this.#store);
   }
 
-  async #entry(address: Address): Promise<WrappedKey> {
-    const entry = await get<WrappedKey>(address.hex, this.#store);
-    if (entry) return entry;
-    const message = 'This browser has no key of the pointer.';
-    throw new AntwayError('NOT_FOUND', message, { address: address.hex });
-  }
-
-  async #wrappingKey(
-    address: Address,
-    passphrase: string,
-    head: Omit<WrappedKey, 'wrapped'>,
-  ): Promise<CryptoKey> {
-    const { subtle } = crypto;
-    const { salt, iterations: rounds } = head;
-    const text = new TextEncoder().encode(passphrase.normalize('NFKC'));
-    const password = await subtle.importKey('raw', text, 'PBKDF2', false, ['deriveBits']);
-    const derivation = { name: 'PBKDF2', hash: 'SHA-256', salt, iterations: rounds };
-    const secrets = await Promise.all([
-      subtle.deriveBits(derivation, password, 256),
-      this.#deviceSecret(head),
-    ]);
-    const both = Uint8Array.from(secrets.flatMap((secret) => [...new Uint8Array(secret)]));
-    const master = await subtle.importKey('raw', both, 'HKDF', false, ['deriveKey']);
-    const info = new TextEncoder().encode(`antway owner key 1 ${address.hex}`);
-    const hkdf = { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(), info };
-    const use: KeyUsage[] = ['encrypt', 'decrypt'];
-    return subtle.deriveKey(hkdf, master, { name: 'AES-GCM', length: 256 }, false, use);
+  async #entry(address: Address): Promise<StoredKey> {
+    return parse((await get<Entry>(address.hex, this.#store)) ?? notStored(address));
   }
 
   /** The bytes that the profile of a seed adds to its passphrase. */
-  async #deviceSecret({ salt, mask }: Pick<WrappedKey, 'salt' | 'mask'>): Promise<Bytes> {
-    return mask ? xor(mask, await this.#maskSecret(salt)) : this.#sign(salt);
+  async #deviceSecret({ salt, mask }: Pick<PassphraseWrapping, 'salt' | 'mask'>): Promise<Bytes> {
+    return mask ? xor(mask, await this.#maskSecret(salt)) : this.#device.sign(salt);
   }
 
   /** Hides the device secret of another profile in the database. Its input is longer than a salt. */
   #maskSecret(salt: Bytes): Promise<Bytes> {
-    return this.#sign(Uint8Array.from([...new TextEncoder().encode('antway moved key 1 '), ...salt]));
+    return this.#device.sign(Uint8Array.from([...new TextEncoder().encode('antway moved key 1 '), ...salt]));
   }
+}
 
-  async #sign(bytes: Bytes): Promise<Bytes> {
-    return new Uint8Array(await crypto.subtle.sign('HMAC', await this.#deviceKey(), bytes));
-  }
+function parse(entry: Entry): StoredKey {
+  if (entry.version === undefined) return { version: 2, passphrase: entry, passkey: null };
+  if (entry.version === 2) return entry;
+  throw new AntwayError('UNSUPPORTED', 'A newer version of Antway stored this key. Update Antway.');
+}
 
-  /** The device key of this browser profile. Several pages that make it at once agree on one. */
-  async #deviceKey(): Promise<CryptoKey> {
-    const stored = await get<CryptoKey>(deviceEntry, this.#store);
-    if (stored) return stored;
-    const made = await crypto.subtle.generateKey({ name: 'HMAC', hash: 'SHA-256' }, false, ['sign']);
-    await update<CryptoKey>(deviceEntry, (existing) => existing ?? made, this.#store);
-    return (await get<CryptoKey>(deviceEntry, this.#store))!;
-  }
+function notStored(address: Address): never {
+  throw absent(address, 'This browser has no key of the pointer.');
+}
+
+function absent(address: Address, message: string): AntwayError {
+  return new AntwayError('NOT_FOUND', message, { address: address.hex });
 }
 
 function xor(one: Bytes, two: Bytes): Bytes {

@@ -4,7 +4,7 @@ import type { Pointer } from '../content/pointer.ts';
 import { AntwayError } from '../errors.ts';
 import { durableStore } from '../util/durable-store.ts';
 import { createKeyFile, parseKeyFile } from './key-file.ts';
-import { type MovableKey, OwnerKeyStore } from './key-store.ts';
+import { type Lock, type Locks, type MovableKey, OwnerKeyStore, type Unlock } from './key-store.ts';
 import {
   askAll,
   findTarget,
@@ -19,13 +19,15 @@ import { phraseOf } from './recovery-phrase.ts';
 import type { PointerTarget } from './sign-pointer.ts';
 import { isTarget, OwnerStates } from './states.ts';
 
-/** A pointer whose key this browser stores. */
-export interface OwnedPointer {
+interface LabelledStates {
   address: Address;
   /** The user's name for it. Only this browser knows it. */
   label: string;
   states: OwnerStates;
 }
+
+/** A pointer whose key this browser stores. */
+export interface OwnedPointer extends LabelledStates, Locks {}
 
 /** A pointer and its key, which another browser can take. */
 export interface MovablePointer {
@@ -70,21 +72,21 @@ export class OwnedPointers {
    */
   async list(): Promise<OwnedPointer[]> {
     const stored = new Map(await entries<string, Entry>(this.#store));
-    const listed = (await this.#keys.addresses()).map((address) => {
+    const listed = (await this.#keys.list()).map(({ address, ...locks }) => {
       const entry = stored.get(address.hex);
       try {
-        return read(address, entry);
+        return { ...locks, ...read(address, entry) };
       } catch {
         // The actions report the damage.
-        return { ...read(address, undefined), label: entry!.label };
+        return { ...locks, ...read(address, undefined), label: entry!.label };
       }
     });
     return listed.sort((a, b) => a.label.localeCompare(b.label) || (a.address.hex < b.address.hex ? -1 : 1));
   }
 
-  /** Stores a key. A stored key gets the passphrase and the label. @throws as `OwnerKeyStore.add`. */
-  async add(seed: Uint8Array, passphrase: string, label: string): Promise<Address> {
-    const address = await this.#keys.add(seed, passphrase);
+  /** Stores a key. A stored key gets the lock and the label. @throws as `OwnerKeyStore.add`. */
+  async add(seed: Uint8Array, lock: Lock, label: string): Promise<Address> {
+    const address = await this.#keys.add(seed, lock);
     await this.#locked(address, async () => {
       const { states } = await this.#find(address);
       await this.#save({ address, label: label.trim().slice(0, mostLabelCharacters), states });
@@ -99,11 +101,11 @@ export class OwnedPointers {
    */
   move(
     address: Address,
-    passphrase: string,
+    unlock: Unlock,
     target: PointerTarget | Address,
     { peers, token, signal }: Peers,
   ): Promise<Moved> {
-    return this.#signing(address, passphrase, signal, async (key, saved) => {
+    return this.#signing(address, unlock, signal, async (key, saved) => {
       const found = target instanceof Address ? await findTarget(target, peers, signal) : target;
       return movePointer(key, found, { ...saved, peers, token, signal });
     });
@@ -117,11 +119,11 @@ export class OwnedPointers {
    */
   freeze(
     address: Address,
-    passphrase: string,
+    unlock: Unlock,
     seen: PointerTarget,
     { peers, token, signal }: Peers,
   ): Promise<Moved> {
-    return this.#signing(address, passphrase, signal, (key, saved) => {
+    return this.#signing(address, unlock, signal, (key, saved) => {
       const confirm = async (pointer: Pointer) => {
         if (isTarget(pointer, seen)) return;
         await saved.save(saved.states.withPointers([pointer]));
@@ -141,29 +143,61 @@ export class OwnedPointers {
     });
   }
 
-  /** The text of a key file, as the command reads it. @throws AntwayError as `OwnerKeyStore.seed`. */
-  async keyFile(address: Address, passphrase: string): Promise<string> {
-    return createKeyFile(await this.#keys.seed(address, passphrase), passphrase);
+  /**
+   * The text of a key file, as the command reads it.
+   * @param passphrase of the file.
+   * @throws AntwayError as `OwnerKeyStore.seed` and `createKeyFile`.
+   */
+  keyFile(address: Address, unlock: Unlock, passphrase: string): Promise<string> {
+    return this.#unlocked(address, unlock, (seed) => createKeyFile(seed, passphrase));
   }
 
   /** The recovery phrase. @throws AntwayError as `OwnerKeyStore.seed`. */
-  async phrase(address: Address, passphrase: string): Promise<string> {
-    return phraseOf(await this.#keys.seed(address, passphrase));
+  phrase(address: Address, unlock: Unlock): Promise<string> {
+    return this.#unlocked(address, unlock, async (seed) => phraseOf(seed));
   }
 
-  /** All pointers, for another browser. @throws the errors of the database. */
-  async movable(): Promise<MovablePointer[]> {
-    return Promise.all(
-      (await this.list()).map(async ({ address, label }) => ({
-        address,
-        label,
-        states: await this.#find(address).then(
-          ({ states }) => states.toJson(),
-          () => null,
-        ),
-        key: await this.#keys.movable(address),
-      })),
+  /**
+   * Gives a key a passphrase or a passkey. A passphrase or a passkey that it has is replaced.
+   * @param makeLock called once the key is decrypted.
+   * @throws AntwayError as `OwnerKeyStore.seed` and `OwnerKeyStore.add`, and the errors of `makeLock`.
+   */
+  async addLock(address: Address, unlock: Unlock, makeLock: () => Promise<Lock>): Promise<void> {
+    await this.#unlocked(address, unlock, async (seed) => this.#keys.add(seed, await makeLock()));
+  }
+
+  /**
+   * Removes one of two ways to unlock a key.
+   * @param unlock the other one. It has to work before the first is removed.
+   * @throws AntwayError as `OwnerKeyStore.seed` and `OwnerKeyStore.removeLock`.
+   */
+  async removeLock(address: Address, unlock: Unlock): Promise<void> {
+    await this.#unlocked(address, unlock, () =>
+      this.#keys.removeLock(address, typeof unlock === 'string' ? 'passkey' : 'passphrase'),
     );
+  }
+
+  /**
+   * The pointers, for another browser.
+   * @returns also the number of keys that cannot leave this browser, because no passphrase unlocks them.
+   * @throws the errors of the database.
+   */
+  async movable(): Promise<{ pointers: MovablePointer[]; bound: number }> {
+    const pointers = await Promise.all(
+      (await this.list()).map(async ({ address, label }) => {
+        const key = await this.#keys.movable(address).catch((error) => {
+          if (error instanceof AntwayError) return null;
+          throw error;
+        });
+        const states = await this.#find(address).then(
+          (found) => found.states.toJson(),
+          () => null,
+        );
+        return key && { address, label, states, key };
+      }),
+    );
+    const movable = pointers.filter((pointer) => pointer !== null);
+    return { pointers: movable, bound: pointers.length - movable.length };
   }
 
   /**
@@ -174,7 +208,7 @@ export class OwnedPointers {
   async addMovable({ address, label, states, key }: MovablePointer): Promise<boolean> {
     const known = states === null ? OwnerStates.empty(address) : OwnerStates.fromJson(states, address);
     return this.#locked(address, async () => {
-      const isHere = (await this.#keys.addresses()).some(({ hex }) => hex === address.hex);
+      const isHere = (await this.#keys.list()).some((stored) => stored.address.hex === address.hex);
       if (isHere) return false;
       // The states come first: a key without them could sign one counter twice.
       await this.#save({ address, label, states: known });
@@ -198,14 +232,14 @@ export class OwnedPointers {
 
   #signing(
     address: Address,
-    passphrase: string,
+    unlock: Unlock,
     signal: AbortSignal,
     sign: (key: OwnerKey, saved: Pick<MoveOptions, 'states' | 'save'>) => Promise<Moved>,
   ): Promise<Moved> {
     return this.#locked(
       address,
       async () => {
-        const key = new OwnerKey(await this.#keys.seed(address, passphrase));
+        const key = await this.#unlocked(address, unlock, async (seed) => new OwnerKey(seed));
         // Read after the lock: another tab may have signed a state.
         const owned = await this.#find(address);
         return sign(key, { states: owned.states, save: (states) => this.#save({ ...owned, states }) });
@@ -214,16 +248,26 @@ export class OwnedPointers {
     );
   }
 
+  /** @param work gets the seed, which is overwritten when it is done. */
+  async #unlocked<T>(address: Address, unlock: Unlock, work: (seed: Uint8Array) => Promise<T>): Promise<T> {
+    const seed = await this.#keys.seed(address, unlock);
+    try {
+      return await work(seed);
+    } finally {
+      seed.fill(0);
+    }
+  }
+
   #locked<T>(address: Address, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const name = `antway-pointer-${address.hex}`;
     return navigator.locks.request(name, signal ? { signal } : {}, work) as Promise<T>;
   }
 
-  async #find(address: Address): Promise<OwnedPointer> {
+  async #find(address: Address): Promise<LabelledStates> {
     return read(address, await get<Entry>(address.hex, this.#store));
   }
 
-  async #save({ address, label, states }: OwnedPointer): Promise<void> {
+  async #save({ address, label, states }: LabelledStates): Promise<void> {
     const entry: Entry = { label, states: states.toJson() };
     await set(address.hex, entry, this.#store);
   }
@@ -240,7 +284,7 @@ export async function seedOfKeyFile(text: string, passphrase: string): Promise<U
   throw new AntwayError('CORRUPT', 'The key file has another key than it says.');
 }
 
-function read(address: Address, entry: Entry | undefined): OwnedPointer {
+function read(address: Address, entry: Entry | undefined): LabelledStates {
   if (!entry) return { address, label: '', states: OwnerStates.empty(address) };
   return { address, label: entry.label, states: OwnerStates.fromJson(entry.states, address) };
 }

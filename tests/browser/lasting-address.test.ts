@@ -1,11 +1,14 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
 import { seedOfPhrase } from '../../src/owner/recovery-phrase.ts';
 import { openBackup, saveBackup, sectionIn } from '../support/backup-screen.ts';
 import { expect, fetchIn, openShellIn, test } from '../support/chromium.ts';
 import {
+  action,
+  addressOf,
+  contains,
   createPointer,
+  filesIn,
   fillPointerForm,
   openPublish,
   passphrase,
@@ -26,17 +29,10 @@ test.beforeEach(async ({ startPeer, folder }) => {
   ({ peer, root } = await startPublisher(startPeer, folder));
 });
 
-const action = (page: Page, what: string, name: string) =>
-  row(page, name).getByRole('button', { name: what });
-
 async function confirm(page: Page, button: string, typed = passphrase): Promise<void> {
   const form = section(page).getByRole('form');
   await form.getByLabel('Passphrase', { exact: true }).fill(typed);
   await form.getByRole('button', { name: button }).click();
-}
-
-async function addressOf(page: Page, name: string): Promise<string> {
-  return (await row(page, name).locator('.published-address').textContent())!.trim();
 }
 
 /** The title of the content for a visitor with another profile. */
@@ -279,14 +275,3 @@ test('where sites share the gateway’s origin, no key is made', async ({ contex
   await expect(page.getByRole('button', { name: 'Publish something else' })).toBeVisible();
   await expect(page.getByRole('button', { name: /lasting address/ })).toHaveCount(0);
 });
-
-function filesIn(folder: string): Buffer[] {
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .map((name) => join(folder, name))
-    .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile())
-    .map((path) => readFileSync(path));
-}
-
-function contains(files: readonly Buffer[], bytes: Buffer): boolean {
-  return files.some((file) => file.includes(bytes));
-}

@@ -37,6 +37,9 @@ tour('12 lasting addresses', async ({ album, t, startPeer, openShell, folder }) 
   await form.getByRole('button', { name: t.pointers.createNow, exact: true }).click();
   await expect(section.getByRole('listitem')).toHaveCount(1);
   await album.shoot(shell, 'new address');
+  await section.getByRole('button', { name: t.pointers.actions.unlock }).click();
+  await album.shoot(shell, 'ways to unlock the key');
+  await form.getByRole('button', { name: t.common.cancel }).click();
 
   await shell.getByRole('button', { name: t.publish.again }).click();
   await publish('Garden in autumn');

@@ -1,6 +1,7 @@
 import type { BrowserContext, Page } from '@playwright/test';
 import { Address } from '../../src/address.ts';
 import { expect, test } from '../support/chromium.ts';
+import { addAuthenticator } from '../support/passkeys.ts';
 import { publish } from '../support/publish.ts';
 import { makeTarchive } from '../support/tarchive.ts';
 import { attack } from './attack.ts';
@@ -35,18 +36,6 @@ test.beforeEach(async ({ startPeer, startHost, browser }) => {
 });
 
 test.afterEach(() => context.close());
-
-/** An authenticator of one page that confirms everything. */
-async function addAuthenticator(page: Page): Promise<void> {
-  const session = await context.newCDPSession(page);
-  await session.send('WebAuthn.enable');
-  await session.send('WebAuthn.addVirtualAuthenticator', {
-    options: {
-      ...{ protocol: 'ctap2', ctap2Version: 'ctap2_1', transport: 'internal', hasPrf: true },
-      ...{ hasResidentKey: true, hasUserVerification: true, isUserVerified: true },
-    },
-  });
-}
 
 /**
  * Asks for a passkey of the gateway, as a script of the page.

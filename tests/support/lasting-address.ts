@@ -1,6 +1,6 @@
-import { writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { BrowserContext, Page } from '@playwright/test';
+import type { BrowserContext, Locator, Page } from '@playwright/test';
 import { expect, openShellIn } from './chromium.ts';
 import { distFolder } from './paths.ts';
 import type { PeerProcess } from './peer-process.ts';
@@ -44,19 +44,38 @@ export async function publishPage(page: Page, title: string): Promise<void> {
   await expect(page.getByRole('region', { name: 'Published', exact: true })).toBeVisible();
 }
 
+/** A new lasting address is unlocked with the passphrase, or with a passkey of the page's authenticator. */
+type Lock = 'passphrase' | 'passkey';
+
 /** @returns the 24 words. */
-export async function createPointer(page: Page, name: string): Promise<string[]> {
+export async function createPointer(page: Page, name: string, lock?: Lock): Promise<string[]> {
   await section(page).getByRole('button', { name: 'New lasting address' }).click();
-  return fillPointerForm(page, name);
+  return fillPointerForm(page, name, lock);
 }
 
 /** Fills in and sends the open form for a new lasting address. @returns the 24 words. */
-export async function fillPointerForm(page: Page, name: string): Promise<string[]> {
+export async function fillPointerForm(
+  page: Page,
+  name: string,
+  lock: Lock = 'passphrase',
+): Promise<string[]> {
   const form = section(page).getByRole('form');
   await form.getByLabel('Your name for it').fill(name);
+  if (lock === 'passkey') await form.getByLabel('a passkey').check();
+  else await fillNewPassphrase(form);
+  await form.getByRole('button', { name: 'Continue' }).click();
+  return confirmWords(page, name);
+}
+
+export async function fillNewPassphrase(form: Locator): Promise<void> {
   await form.getByLabel('Passphrase', { exact: true }).fill(passphrase);
   await form.getByLabel('Repeat the passphrase').fill(passphrase);
-  await form.getByRole('button', { name: 'Continue' }).click();
+}
+
+/** Types two of the words, and creates the address. @returns the 24 words. */
+export async function confirmWords(page: Page, name: string): Promise<string[]> {
+  const form = section(page).getByRole('form');
+  await expect(form.getByRole('listitem')).toHaveCount(24);
   const words = await form.getByRole('list').getByRole('listitem').allTextContents();
   for (const field of await form.getByRole('textbox').all()) {
     const [, number] = /(\d+)/.exec((await field.locator('..').textContent())!)!;
@@ -65,4 +84,24 @@ export async function fillPointerForm(page: Page, name: string): Promise<string[
   await form.getByRole('button', { name: 'Create' }).click();
   await expect(section(page)).toContainText(`${name} is ready.`);
   return words;
+}
+
+/** The button of an action in the row of a lasting address. */
+export const action = (page: Page, what: string, name: string) =>
+  row(page, name).getByRole('button', { name: what });
+
+export async function addressOf(page: Page, name: string): Promise<string> {
+  return (await row(page, name).locator('.published-address').textContent())!.trim();
+}
+
+/** The contents of all files of a browser profile. */
+export function filesIn(folder: string): Buffer[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .map((name) => join(folder, name))
+    .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile())
+    .map((path) => readFileSync(path));
+}
+
+export function contains(files: readonly Buffer[], bytes: Buffer): boolean {
+  return files.some((file) => file.includes(bytes));
 }

@@ -4,8 +4,10 @@ import { Address } from '../../src/address.ts';
 import { parsePointer } from '../../src/content/pointer.ts';
 import { AntwayError } from '../../src/errors.ts';
 import type { PointerPeer } from '../../src/owner/move-pointer.ts';
-import { OwnedPointers } from '../../src/owner/owned-pointers.ts';
+import { OwnedPointers, seedOfKeyFile } from '../../src/owner/owned-pointers.ts';
 import { newSeed } from '../../src/owner/owner-key.ts';
+import { importPrf } from '../../src/owner/passkey-wrapping.ts';
+import { phraseOf } from '../../src/owner/recovery-phrase.ts';
 import { freshIndexedDb } from './support/indexed-db.ts';
 
 const passphrase = 'correct horse';
@@ -151,7 +153,8 @@ it('pointers move to another browser with their labels and states, and those tha
   await pointers.move(address, passphrase, target('1'), { peers: [memoryPeer()], signal });
   const damaged = await pointers.add(newSeed(), passphrase, 'Pond');
   await set(damaged.hex, { label: 'Pond', states: '{' }, raw());
-  const moved = await pointers.movable();
+  const { pointers: moved, bound } = await pointers.movable();
+  expect(bound).toBe(0);
   expect(moved.map(({ label, states }) => [label, states === null])).toEqual([
     ['Garden', false],
     ['Pond', true],
@@ -172,4 +175,25 @@ it('pointers move to another browser with their labels and states, and those tha
   await expect(others.addMovable({ ...moved[0]!, address: damaged })).rejects.toMatchObject({
     code: 'BAD_CONFIG',
   });
+});
+
+it('a passkey signs and exports like a passphrase, and its key leaves the browser only with a passphrase', async () => {
+  const pointers = new OwnedPointers();
+  const seed = newSeed();
+  const prf = await importPrf(crypto.getRandomValues(new Uint8Array(32)));
+  const salt = crypto.getRandomValues(new Uint8Array(32));
+  const passkey = { prf, salt, credential: new Uint8Array([1, 2]), transports: [] };
+  const address = await pointers.add(seed, passkey, 'Garden');
+  const moved = await pointers.move(address, prf, target('1'), { peers: [memoryPeer()], signal });
+  expect(moved.pointer.counter).toBe(0n);
+  expect(await pointers.phrase(address, prf)).toBe(phraseOf(seed));
+  expect(await seedOfKeyFile(await pointers.keyFile(address, prf, passphrase), passphrase)).toEqual(seed);
+  expect(await pointers.movable()).toEqual({ pointers: [], bound: 1 });
+
+  await pointers.addLock(address, prf, async () => passphrase);
+  expect(await pointers.movable()).toMatchObject({ pointers: [{ label: 'Garden' }], bound: 0 });
+  await expect(pointers.removeLock(address, 'another one')).rejects.toMatchObject({ code: 'REFUSED' });
+  expect((await pointers.list())[0]).toMatchObject({ hasPassphrase: true, passkey: { salt } });
+  await pointers.removeLock(address, passphrase);
+  expect((await pointers.list())[0]).toMatchObject({ hasPassphrase: true, passkey: null });
 });

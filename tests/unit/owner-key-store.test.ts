@@ -18,12 +18,12 @@ describe('the keys of pointers in a browser', () => {
     const address = await new OwnerKeyStore().add(seed, passphrase);
     expect(address).toEqual(new OwnerKey(seed).address);
     const later = new OwnerKeyStore();
-    expect(await later.addresses()).toEqual([address]);
+    expect(await later.list()).toEqual([{ address, hasPassphrase: true, passkey: null }]);
     expect(await later.seed(address, passphrase)).toEqual(seed);
     await expect(later.seed(address, 'correct house')).rejects.toEqual(refused);
     await expect(later.add(seed, 'short')).rejects.toEqual(expect.objectContaining({ code: 'BAD_CONFIG' }));
     await later.remove(address);
-    expect(await later.addresses()).toEqual([]);
+    expect(await later.list()).toEqual([]);
     await expect(later.seed(address, passphrase)).rejects.toEqual(
       expect.objectContaining({ code: 'NOT_FOUND' }),
     );
@@ -37,7 +37,8 @@ describe('the keys of pointers in a browser', () => {
     const plain = stored.filter(([, value]) => !(value instanceof CryptoKey));
     const bytes = Buffer.concat(plain.map((entry) => serialize(entry)));
     // The search finds what is there.
-    expect(bytes.includes(Buffer.from((plain[0]![1] as { wrapped: Uint8Array }).wrapped))).toBe(true);
+    const { passphrase: wrapping } = plain[0]![1] as { passphrase: { wrapped: Uint8Array } };
+    expect(bytes.includes(Buffer.from(wrapping.wrapped))).toBe(true);
     const secret = Buffer.from(seed);
     const forms = [secret, ...(['hex', 'base64', 'base64url'] as const).map((form) => secret.toString(form))];
     for (const form of [...forms, passphrase, phraseOf(seed).slice(0, 20)]) {

@@ -123,13 +123,14 @@ interface EndProps<Step extends BackupState['step']> {
 
 function Created({ state: { backup }, onDone }: EndProps<'created'>) {
   const t = backupTexts();
-  const { sites, bytes, name, without } = backup;
+  const { sites, bytes, name, without, bound } = backup;
   return (
     <div class="backup-form">
       <p role="status" tabIndex={-1} class="notice-strong">
         {t.created(t.sites(sites, formatCount(sites)), formatBytes(bytes))} <span class="code">{name}</span>
       </p>
       {without.length > 0 && <p class="note">{t.without(without.length, formatCount(without.length))}</p>}
+      {bound > 0 && <p class="note">{t.bound(bound, formatCount(bound))}</p>}
       <p class="actions">
         <Button look="quiet" onClick={onDone}>
           {t.done}

@@ -63,9 +63,13 @@ export function checkPointers(
   });
 }
 
-/** The pointers of this browser. @throws the errors of the database. */
-export async function pointersHere(): Promise<BackupPointer[]> {
-  return (await ownedPointers.movable()).map((pointer) => ({ ...pointer, address: pointer.address.hex }));
+/**
+ * The pointers of this browser, and the number of those whose keys cannot leave it.
+ * @throws the errors of the database.
+ */
+export async function pointersHere(): Promise<{ pointers: BackupPointer[]; bound: number }> {
+  const { pointers, bound } = await ownedPointers.movable();
+  return { pointers: pointers.map((pointer) => ({ ...pointer, address: pointer.address.hex })), bound };
 }
 
 /** Adds pointers whose keys are not here. @returns their number. */

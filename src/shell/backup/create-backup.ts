@@ -16,6 +16,8 @@ export interface CreatedBackup {
   sites: number;
   /** Pinned sites whose content is not in the file, although it was wanted. */
   without: string[];
+  /** Lasting addresses that are not in the file, because no passphrase unlocks their keys. */
+  bound: number;
 }
 
 /**
@@ -29,7 +31,7 @@ export async function createBackup(
   onProgress: (done: number, count: number) => void,
   signal: AbortSignal,
 ): Promise<CreatedBackup> {
-  const [library, decisions, pointers] = await Promise.all([
+  const [library, decisions, { pointers, bound }] = await Promise.all([
     libraryHere(signal),
     gateway.trust(signal),
     pointersHere(),
@@ -58,7 +60,7 @@ export async function createBackup(
   }
   const file = new Blob(pieces, { type: 'application/octet-stream' });
   const name = `antway-${new Date().toISOString().slice(0, 10)}.antwaybackup`;
-  return { file, name, sites: description.sites.length, without };
+  return { file, name, sites: description.sites.length, without, bound };
 }
 
 async function* filesOf(

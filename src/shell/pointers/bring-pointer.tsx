@@ -1,14 +1,15 @@
 import { useState } from 'preact/hooks';
 import { isAbort } from '../../errors.ts';
+import type { Lock } from '../../owner/key-store.ts';
 import { seedOfKeyFile } from '../../owner/owned-pointers.ts';
 import { seedOfPhrase } from '../../owner/recovery-phrase.ts';
-import { PassphraseFields, passphraseProblem } from '../backup/passphrase-fields.tsx';
 import type { GatewayConfig } from '../gateway-api.ts';
 import { usePeerChoice } from '../publish/peer-fields.tsx';
 import { TextField } from '../text-field.tsx';
 import { pointerTexts } from '../texts/pointers.ts';
 import { ownedPointers, peersAt } from './owned.ts';
 import { FormProblem, PointerForm } from './pointer-form.tsx';
+import { useNewLock, useNewPassphrase } from './use-new-lock.tsx';
 
 interface Props {
   config: GatewayConfig | null;
@@ -25,13 +26,16 @@ export function BringPointer({ config, onCancel, onDone }: Props) {
   const [label, setLabel] = useState('');
   const [file, setFile] = useState<File | null>(null);
   const [phrase, setPhrase] = useState('');
-  const [passphrase, setPassphrase] = useState('');
-  const [repeated, setRepeated] = useState('');
+  const passphrase = useNewPassphrase();
+  const newLock = useNewLock(passphrase);
   const choice = usePeerChoice(config);
   const t = pointerTexts();
 
   async function bring(signal: AbortSignal) {
-    const address = await ownedPointers.add(await seed(), passphrase, label);
+    const [seed, lock] = way === 'phrase' ? await fromWords(signal) : await fromFile();
+    const address = await ownedPointers.add(seed, lock, label);
+    newLock.used();
+    seed.fill(0);
     const name = label.trim() || address.hex.slice(0, 8);
     const chosen = choice.chosen();
     if (typeof chosen === 'string') return onDone(t.notAsked(name));
@@ -44,14 +48,15 @@ export function BringPointer({ config, onCancel, onDone }: Props) {
     }
   }
 
-  async function seed(): Promise<Uint8Array> {
-    if (way === 'phrase') {
-      const wrong = passphraseProblem(passphrase, repeated);
-      if (wrong) throw new FormProblem(wrong.text, wrong.field);
-      return seedOfPhrase(phrase);
-    }
+  async function fromWords(signal: AbortSignal): Promise<[seed: Uint8Array, lock: Lock]> {
+    const seed = seedOfPhrase(phrase);
+    return [seed, await newLock.make(label, signal)];
+  }
+
+  async function fromFile(): Promise<[seed: Uint8Array, lock: Lock]> {
     if (!file) throw new FormProblem(t.noFile, 'pointer-file');
-    return seedOfKeyFile(await file.slice(0, mostFileBytes).text(), passphrase);
+    const text = await file.slice(0, mostFileBytes).text();
+    return [await seedOfKeyFile(text, passphrase.typed), passphrase.typed];
   }
 
   return (
@@ -99,14 +104,7 @@ export function BringPointer({ config, onCancel, onDone }: Props) {
           />
         </label>
       )}
-      <PassphraseFields
-        value={passphrase}
-        {...(way === 'phrase' ? { repeated } : {})}
-        onInput={(value, again) => {
-          setPassphrase(value);
-          setRepeated(again);
-        }}
-      />
+      {way === 'phrase' ? newLock.fields : passphrase.fields(false)}
     </PointerForm>
   );
 }

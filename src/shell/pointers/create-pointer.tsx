@@ -1,14 +1,15 @@
 import { useState } from 'preact/hooks';
 import type { Publication } from '../../gateway/state/publications.ts';
+import type { Lock } from '../../owner/key-store.ts';
 import { newSeed } from '../../owner/owner-key.ts';
 import { phraseOf } from '../../owner/recovery-phrase.ts';
-import { PassphraseFields, passphraseProblem } from '../backup/passphrase-fields.tsx';
 import type { GatewayConfig } from '../gateway-api.ts';
 import { TextField } from '../text-field.tsx';
 import { pointerTexts } from '../texts/pointers.ts';
 import { ContentChoice, firstContent, targetOf } from './content-choice.tsx';
 import { ownedPointers } from './owned.ts';
 import { FormProblem, PointerForm } from './pointer-form.tsx';
+import { useNewLock, useNewPassphrase } from './use-new-lock.tsx';
 import { usePeers } from './use-peers.tsx';
 import { Words } from './words.tsx';
 
@@ -28,33 +29,41 @@ export function CreatePointer({ config, publications, wanted, onCancel, onDone }
     const chosen = publications.find(({ id }) => id === content.publication);
     return chosen?.title || chosen?.name || '';
   });
-  const [passphrase, setPassphrase] = useState('');
-  const [repeated, setRepeated] = useState('');
   const [isBad, setBad] = useState(false);
-  const [seed, setSeed] = useState<Uint8Array | null>(null);
+  const [key, setKey] = useState<{ seed: Uint8Array; lock: Lock } | null>(null);
+  const newLock = useNewLock(useNewPassphrase());
   const where = usePeers(config);
   const t = pointerTexts();
 
-  async function check() {
+  async function check(signal: AbortSignal) {
     if (!targetOf(content)) {
       setBad(true);
       throw new FormProblem(t.badAddress, 'pointer-address');
     }
-    const wrong = passphraseProblem(passphrase, repeated);
-    if (wrong) throw new FormProblem(wrong.text, wrong.field);
     where.peers();
-    setSeed(newSeed());
+    const lock = await newLock.make(label, signal);
+    setKey({ seed: newSeed(), lock });
   }
 
   async function create(signal: AbortSignal) {
-    const address = await ownedPointers.add(seed!, passphrase, label);
-    await ownedPointers.move(address, passphrase, targetOf(content)!, { ...where.peers(), signal });
+    const { seed, lock } = key!;
+    const address = await ownedPointers.add(seed, lock, label);
+    newLock.used();
+    const unlock = typeof lock === 'string' ? lock : lock.prf;
+    await ownedPointers.move(address, unlock, targetOf(content)!, { ...where.peers(), signal });
     onDone(t.created(label.trim() || address.hex.slice(0, 8)));
+    seed.fill(0);
   }
 
-  if (seed) return <Confirm phrase={phraseOf(seed)} onSubmit={create} onCancel={onCancel} />;
+  if (key) return <Confirm phrase={phraseOf(key.seed)} onSubmit={create} onCancel={onCancel} />;
   return (
-    <PointerForm title={t.createTitle} submit={t.next} working="" onSubmit={check} onCancel={onCancel}>
+    <PointerForm
+      title={t.createTitle}
+      submit={t.next}
+      working={t.passkeyAsks}
+      onSubmit={check}
+      onCancel={onCancel}
+    >
       <h3>{t.createTitle}</h3>
       <TextField id="pointer-label" label={t.label} note={t.labelNote} value={label} onInput={setLabel} />
       <ContentChoice
@@ -67,15 +76,7 @@ export function CreatePointer({ config, publications, wanted, onCancel, onDone }
         }}
       />
       {where.fields}
-      <p class="note">{t.passphraseNote}</p>
-      <PassphraseFields
-        value={passphrase}
-        repeated={repeated}
-        onInput={(value, again) => {
-          setPassphrase(value);
-          setRepeated(again);
-        }}
-      />
+      {newLock.fields}
     </PointerForm>
   );
 }

@@ -1,9 +1,11 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { isAbort } from '../../errors.ts';
+import { unlockFaultOf } from '../../owner/unlock-problem.ts';
 import { Button } from '../button.tsx';
-import { asGatewayApiError, type GatewayApiError } from '../gateway-api.ts';
-import { ProblemText } from '../problem-text.tsx';
+import { asGatewayApiError } from '../gateway-api.ts';
+import { type Problem, ProblemText } from '../problem-text.tsx';
+import { pointerTexts } from '../texts/pointers.ts';
 import { texts } from '../texts/texts.ts';
 
 /** A sentence of the shell that keeps a form from being sent, and the id of the field to focus. */
@@ -29,11 +31,12 @@ interface Props {
 /** A form for one action with a key. Cancelling ends the work, if the peers have not been asked to store yet. */
 export function PointerForm({ title, submit, working, isDangerous, children, onSubmit, onCancel }: Props) {
   const [isWorking, setWorking] = useState(false);
-  const [problem, setProblem] = useState<FormProblem | GatewayApiError | null>(null);
+  const [problem, setProblem] = useState<FormProblem | Problem | null>(null);
   const form = useRef<HTMLFormElement>(null);
   const stopping = useRef<AbortController>(undefined);
   useEffect(() => {
-    form.current?.querySelector<HTMLElement>('input, select, textarea')?.focus();
+    const field = form.current?.querySelector<HTMLElement>('input, select, textarea');
+    (field?.checkVisibility() ? field : form.current)?.focus();
     return () => stopping.current?.abort();
   }, []);
 
@@ -46,7 +49,7 @@ export function PointerForm({ title, submit, working, isDangerous, children, onS
       await onSubmit(stop.signal);
     } catch (error) {
       if (isAbort(error, stop.signal)) return;
-      setProblem(error instanceof FormProblem ? error : asGatewayApiError(error));
+      setProblem(error instanceof FormProblem ? error : problemOf(error));
       if (error instanceof FormProblem) document.getElementById(error.field)?.focus();
     }
     setWorking(false);
@@ -57,6 +60,7 @@ export function PointerForm({ title, submit, working, isDangerous, children, onS
       ref={form}
       class="pointer-form"
       noValidate
+      tabIndex={-1}
       aria-label={title}
       onSubmit={(event) => {
         event.preventDefault();
@@ -80,4 +84,12 @@ export function PointerForm({ title, submit, working, isDangerous, children, onS
       </p>
     </form>
   );
+}
+
+/** A problem with a passphrase or a passkey is explained in the user's language. */
+function problemOf(error: unknown): Problem {
+  const fault = unlockFaultOf(error);
+  if (!fault) return asGatewayApiError(error);
+  const { code } = asGatewayApiError(error);
+  return { code, message: pointerTexts().unlockFaults[fault], isTranslated: true };
 }

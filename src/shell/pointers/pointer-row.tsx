@@ -2,8 +2,8 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { finalCounter } from '../../content/pointer.ts';
 import type { Publication } from '../../gateway/state/publications.ts';
 import type { OwnedPointer } from '../../owner/owned-pointers.ts';
+import { forgetPasskey } from '../../owner/passkeys.ts';
 import type { OwnerState } from '../../owner/states.ts';
-import { backupTexts } from '../backup/backup-texts.ts';
 import { Button } from '../button.tsx';
 import { ContentLink } from '../content-link.tsx';
 import { CopyButton } from '../copy-button.tsx';
@@ -11,13 +11,16 @@ import type { GatewayConfig } from '../gateway-api.ts';
 import SiteNames from '../names/site-names.tsx';
 import { titleOfPublication } from '../published/published-row.tsx';
 import { saveAs } from '../save-as.ts';
-import { TextField } from '../text-field.tsx';
 import { pointerTexts } from '../texts/pointers.ts';
 import { locale, texts } from '../texts/texts.ts';
 import { ContentChoice, firstContent, targetOf } from './content-choice.tsx';
 import { ownedPointers } from './owned.ts';
 import { FormProblem, PointerForm } from './pointer-form.tsx';
+import { nameOf } from './pointer-name.ts';
+import { UnlockWays } from './unlock-ways.tsx';
+import { useNewPassphrase } from './use-new-lock.tsx';
 import { usePeers } from './use-peers.tsx';
+import { useUnlock } from './use-unlock.tsx';
 import { Words } from './words.tsx';
 
 type Kind = keyof ReturnType<typeof pointerTexts>['actions'];
@@ -41,10 +44,6 @@ interface Props {
   /** Loads the pointer again. */
   onChanged: () => void;
   onDone: (announcement: string) => void;
-}
-
-export function nameOf({ label, address }: OwnedPointer): string {
-  return label || `${pointerTexts().unnamed} (${address.hex.slice(0, 8)}…)`;
 }
 
 /** A pointer of the user, and what can be done with its key. */
@@ -79,7 +78,7 @@ export function PointerRow({ pointer, publications, config, isShared, wanted, on
   }
 
   const signing: Kind[] = isShared || isFrozen ? [] : newest ? ['move', 'freeze'] : ['move'];
-  const kinds: Kind[] = [...signing, 'keyFile', 'phrase', 'remove'];
+  const kinds: Kind[] = [...signing, 'keyFile', 'phrase', ...(isShared ? [] : ['unlock' as const]), 'remove'];
   return (
     <li class="published-row">
       <div class="published-head">
@@ -179,10 +178,11 @@ interface ActionProps extends Omit<Props, 'isShared' | 'wanted' | 'onChanged'> {
   onCancel: () => void;
 }
 
-/** Asks for the passphrase, and for what else an action needs. */
+/** Unlocks the key, and asks for what else an action needs. */
 function ActionForm({ pointer, publications, config, action, onPhrase, onCancel, onDone }: ActionProps) {
   const { kind, state, address: wanted } = action;
-  const [passphrase, setPassphrase] = useState('');
+  const key = useUnlock(pointer);
+  const filePassphrase = useNewPassphrase();
   const [content, setContent] = useState(() => firstContent(publications, wanted));
   const [isBad, setBad] = useState(false);
   const where = usePeers(config);
@@ -196,33 +196,39 @@ function ActionForm({ pointer, publications, config, action, onPhrase, onCancel,
       setBad(true);
       throw new FormProblem(t.badAddress, 'pointer-address');
     }
-    const moved = await ownedPointers.move(address, passphrase, target, { ...where.peers(), signal });
+    const peers = where.peers();
+    const moved = await ownedPointers.move(address, await key.unlock(signal), target, { ...peers, signal });
     onDone(t.moved(name, t.facts.state(String(moved.pointer.counter))));
   }
 
-  const run: Record<Kind, (signal: AbortSignal) => Promise<void>> = {
+  const run: Record<Exclude<Kind, 'unlock'>, (signal: AbortSignal) => Promise<void>> = {
     move: (signal) => move(targetOf(content), signal),
     back: (signal) => move(state, signal),
     async freeze(signal) {
+      const peers = where.peers();
+      const unlock = await key.unlock(signal);
       // The action is offered only if there is a state.
-      await ownedPointers.freeze(address, passphrase, pointer.states.newest!, { ...where.peers(), signal });
+      await ownedPointers.freeze(address, unlock, pointer.states.newest!, { ...peers, signal });
       onDone(t.frozen(name));
     },
-    async keyFile() {
-      const text = await ownedPointers.keyFile(address, passphrase);
+    async keyFile(signal) {
+      const passphrase = key.isByPasskey ? filePassphrase.checked() : key.passphrase;
+      const text = await ownedPointers.keyFile(address, await key.unlock(signal), passphrase);
       const file = `${pointer.label.replace(/[^\p{L}\p{N}_-]+/gu, '-') || address.hex.slice(0, 8)}.key`;
       saveAs(new Blob([text], { type: 'application/json' }), file);
       onDone(t.saved);
     },
-    async phrase() {
-      onPhrase(await ownedPointers.phrase(address, passphrase));
+    async phrase(signal) {
+      onPhrase(await ownedPointers.phrase(address, await key.unlock(signal)));
     },
     async remove() {
       await ownedPointers.remove(address);
+      if (pointer.passkey) await forgetPasskey(pointer.passkey);
       onDone(t.removed(name));
     },
   };
 
+  if (kind === 'unlock') return <UnlockWays {...{ pointer, onCancel, onDone }} />;
   return (
     <PointerForm
       title={`${t.actions[kind]} ${name}`}
@@ -245,14 +251,12 @@ function ActionForm({ pointer, publications, config, action, onPhrase, onCancel,
         />
       )}
       {asksPeers && where.fields}
-      {kind !== 'remove' && (
-        <TextField
-          id="pointer-passphrase"
-          label={backupTexts().passphrase}
-          type="password"
-          value={passphrase}
-          onInput={setPassphrase}
-        />
+      {kind !== 'remove' && key.fields()}
+      {kind === 'keyFile' && key.isByPasskey && (
+        <>
+          <p class="note">{t.filePassphrase}</p>
+          {filePassphrase.fields()}
+        </>
       )}
     </PointerForm>
   );

@@ -31,6 +31,8 @@ export const backup: BackupTexts = {
     count === 1
       ? 'Eine angeheftete Seite ist hier unvollständig. Ihr Inhalt fehlt in der Sicherung.'
       : `${formatted} angeheftete Seiten sind hier unvollständig. Ihre Inhalte fehlen in der Sicherung.`,
+  bound: (count, formatted) =>
+    `${count === 1 ? 'Eine bleibende Adresse fehlt' : `${formatted} bleibende Adressen fehlen`} in der Sicherung. Ein Schlüssel, den nur ein Passkey entsperrt, kann diesen Browser nicht verlassen. Geben Sie ihm eine Passphrase, oder bewahren Sie seine 24 Wörter auf.`,
   done: 'Fertig',
   restoreTitle: 'Sicherung wiederherstellen',
   file: 'Datei der Sicherung',

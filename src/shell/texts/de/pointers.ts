@@ -2,7 +2,7 @@ import type { pointers as english } from '../en/pointers.ts';
 
 export const pointers: typeof english = {
   title: 'Bleibende Adressen',
-  note: 'Eine bleibende Adresse bleibt gleich, während sich Ihre Website ändert. Nur ihr Schlüssel kann ändern, wohin sie führt. Er liegt nur in diesem Browser, verschlüsselt mit Ihrer Passphrase.',
+  note: 'Eine bleibende Adresse bleibt gleich, während sich Ihre Website ändert. Nur ihr Schlüssel kann ändern, wohin sie führt. Er liegt nur in diesem Browser, verschlüsselt mit Ihrer Passphrase oder Ihrem Passkey.',
   empty: 'Noch keine.',
   shared:
     'Bei diesem Gateway laufen Websites unter der Adresse des Gateways selbst. Dort könnten deren Skripte Ihre Schlüssel erreichen. Öffnen Sie das Gateway unter antway.localhost, oder nehmen Sie den Befehl „antway pointer“.',
@@ -29,6 +29,38 @@ export const pointers: typeof english = {
   where: 'Gespeichert bei',
   passphraseNote:
     'Die Passphrase verschlüsselt den Schlüssel in diesem Browser. Sie lässt sich nicht zurücksetzen. Mindestens 8 Zeichen, am besten mehrere Wörter.',
+  unlockBy: 'Entsperren mit',
+  locks: { passphrase: 'einer Passphrase', passkey: 'einem Passkey' },
+  passkeyNote:
+    'Der Passkey wirkt nur zusammen mit den gespeicherten Daten dieses Browsers. Auf einem anderen Gerät entsperrt er den Schlüssel nicht, und eine Sicherung enthält den Schlüssel nur, wenn er auch eine Passphrase hat. Bewahren Sie die 24 Wörter auf: Sie bringen die Adresse zurück, wenn der Passkey oder die Daten verloren sind.',
+  passkeyAsks: 'Ihr Browser bittet Sie, den Passkey zu bestätigen.',
+  filePassphrase: 'Wählen Sie eine Passphrase für die Datei.',
+  presentPassphrase: 'Jetzige Passphrase',
+  newPassphrase: 'Die neue Passphrase:',
+  unlockedBy: {
+    passphrase: 'Eine Passphrase entsperrt den Schlüssel.',
+    passkey: 'Ein Passkey entsperrt den Schlüssel.',
+    both: 'Eine Passphrase oder ein Passkey entsperrt den Schlüssel. Eines von beiden genügt.',
+  },
+  changes: {
+    addPasskey: 'Einen Passkey hinzufügen. Die Passphrase bleibt.',
+    removePasskey: 'Den Passkey entfernen. Die Passphrase bleibt.',
+    addPassphrase: 'Eine Passphrase hinzufügen. Der Passkey bleibt.',
+    removePassphrase: 'Die Passphrase entfernen. Der Passkey bleibt.',
+    changePassphrase: 'Die Passphrase ändern.',
+  },
+  unlockChanged: (name) => `Das Entsperren von ${name} wurde geändert.`,
+  unlockFaults: {
+    refused:
+      'Der Passkey wurde nicht bestätigt. Sie oder Ihr Browser haben ihn abgelehnt, oder er ist nicht auf diesem Gerät. Ist er verloren, nehmen Sie die Passphrase, oder holen Sie die Adresse mit den 24 Wörtern zurück.',
+    timeout: 'Der Passkey wurde nicht rechtzeitig bestätigt. Versuchen Sie es noch einmal.',
+    unsupported:
+      'Dieser Browser oder Authentifikator hat keine Passkeys, die einen Schlüssel verschlüsseln können. Nehmen Sie eine Passphrase. Wurde ein Passkey mit dem Namen dieser Adresse angelegt, können Sie ihn löschen.',
+    passphrase: 'Die Passphrase ist falsch, oder ein anderer Browser hat den Schlüssel gespeichert.',
+    passkey:
+      'Das ist ein anderer Passkey, oder der gespeicherte Schlüssel wurde verändert. Nehmen Sie die Passphrase, oder holen Sie die Adresse mit den 24 Wörtern zurück.',
+    lost: 'Der Teil dieses Browsers am Schlüssel wurde gelöscht. Weder Passkey noch Passphrase entsperren ihn. Holen Sie die Adresse mit den 24 Wörtern oder einer Schlüsseldatei zurück.',
+  },
   next: 'Weiter',
   phraseTitle: 'Schreiben Sie diese 24 Wörter auf',
   phraseNote:
@@ -64,20 +96,24 @@ export const pointers: typeof english = {
     freeze: 'Einfrieren …',
     keyFile: 'Schlüsseldatei sichern …',
     phrase: 'Die 24 Wörter zeigen …',
+    unlock: 'Passphrase und Passkey …',
     remove: 'Aus diesem Browser entfernen …',
   },
   questions: {
+    unlock: 'Was möchten Sie ändern?',
     move: 'Zuerst nennen alle gewählten Peers ihren Stand. Besucher sehen die Änderung nach spätestens einer Minute.',
     back: 'Der frühere Inhalt bekommt einen neuen, höheren Stand.',
     freeze:
       'Eine eingefrorene Adresse führt für immer zu ihrem jetzigen Inhalt. Niemand kann das mehr ändern, auch Sie nicht.',
-    keyFile: 'Die Datei hat dieselbe Passphrase. Der Befehl „antway pointer“ liest sie.',
+    keyFile:
+      'Eine Passphrase verschlüsselt die Datei: die des Schlüssels oder eine neue, wenn ein Passkey ihn entsperrt. Der Befehl „antway pointer“ liest sie.',
     phrase:
       'Achten Sie darauf, dass niemand Ihren Bildschirm sieht. Wer die Wörter hat, kann ändern, wohin die Adresse führt.',
     remove:
       'Ohne Schlüsseldatei oder die 24 Wörter kann niemand je wieder ändern, wohin die Adresse führt. Sie behält ihren jetzigen Inhalt.',
   },
   doIt: {
+    unlock: 'Ändern',
     move: 'Ändern',
     back: 'Zurückkehren',
     freeze: 'Für immer einfrieren',

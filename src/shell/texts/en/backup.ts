@@ -41,6 +41,8 @@ export const backup = {
     count === 1
       ? 'One pinned site is incomplete here. Its content is not in the backup.'
       : `${formatted} pinned sites are incomplete here. Their content is not in the backup.`,
+  bound: (count: number, formatted: string) =>
+    `${count === 1 ? 'One lasting address is' : `${formatted} lasting addresses are`} not in the backup. A key that only a passkey unlocks cannot leave this browser. Add a passphrase to it, or keep its 24 words.`,
   done: 'Done',
   restoreTitle: 'Restore a backup',
   file: 'Backup file',

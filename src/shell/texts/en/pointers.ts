@@ -1,6 +1,6 @@
 export const pointers = {
   title: 'Lasting addresses',
-  note: 'A lasting address stays the same while your site changes. Only its key can change where it leads. The key is stored in this browser only, encrypted with your passphrase.',
+  note: 'A lasting address stays the same while your site changes. Only its key can change where it leads. The key is stored in this browser only, encrypted with your passphrase or your passkey.',
   empty: 'None yet.',
   shared:
     'On this gateway, sites run at the gateway’s own address, where their scripts could reach your keys. Open the gateway at antway.localhost, or use the command “antway pointer”.',
@@ -27,6 +27,38 @@ export const pointers = {
   where: 'Stored at',
   passphraseNote:
     'The passphrase encrypts the key in this browser. It cannot be reset. At least 8 characters; several words are best.',
+  unlockBy: 'Unlock with',
+  locks: { passphrase: 'a passphrase', passkey: 'a passkey' },
+  passkeyNote:
+    'The passkey works only together with this browser’s stored data. It does not unlock the key on another device, and a backup then has no key unless the key also has a passphrase. Keep the 24 words: they bring the address back if the passkey or the data is lost.',
+  passkeyAsks: 'Your browser asks you to confirm the passkey.',
+  filePassphrase: 'Choose a passphrase for the file.',
+  presentPassphrase: 'Present passphrase',
+  newPassphrase: 'The new passphrase:',
+  unlockedBy: {
+    passphrase: 'A passphrase unlocks the key.',
+    passkey: 'A passkey unlocks the key.',
+    both: 'A passphrase or a passkey unlocks the key. One of them is enough.',
+  },
+  changes: {
+    addPasskey: 'Add a passkey. The passphrase stays.',
+    removePasskey: 'Remove the passkey. The passphrase stays.',
+    addPassphrase: 'Add a passphrase. The passkey stays.',
+    removePassphrase: 'Remove the passphrase. The passkey stays.',
+    changePassphrase: 'Change the passphrase.',
+  },
+  unlockChanged: (name: string) => `The way to unlock ${name} was changed.`,
+  unlockFaults: {
+    refused:
+      'The passkey was not confirmed. You or your browser refused it, or it is not on this device. If it is lost, use the passphrase, or bring the address back with the 24 words.',
+    timeout: 'The passkey was not confirmed in time. Try again.',
+    unsupported:
+      'This browser or authenticator has no passkeys that can encrypt a key. Use a passphrase. If a passkey named after this address was created, you can delete it.',
+    passphrase: 'The passphrase is wrong, or the key was stored by another browser.',
+    passkey:
+      'This is another passkey, or the stored key was changed. Use the passphrase, or bring the address back with the 24 words.',
+    lost: 'This browser’s part of the key was deleted, so neither a passkey nor a passphrase unlocks it. Bring the address back with the 24 words or a key file.',
+  },
   next: 'Continue',
   phraseTitle: 'Write these 24 words down',
   phraseNote:
@@ -62,20 +94,24 @@ export const pointers = {
     freeze: 'Freeze…',
     keyFile: 'Save key file…',
     phrase: 'Show the 24 words…',
+    unlock: 'Passphrase and passkey…',
     remove: 'Remove from this browser…',
   },
   questions: {
+    unlock: 'What do you want to change?',
     move: 'All chosen peers are asked for their state first. Visitors see the change within a minute.',
     back: 'The earlier content gets a new, higher state.',
     freeze:
       'A frozen address leads to its present content for ever. Nobody can change that again, also not you.',
-    keyFile: 'The file has the same passphrase. The command “antway pointer” reads it.',
+    keyFile:
+      'The file is encrypted with a passphrase: the one of the key, or a new one if a passkey unlocks the key. The command “antway pointer” reads it.',
     phrase:
       'Make sure that nobody sees your screen. Anybody who has the words can change where the address leads.',
     remove:
       'Without a key file or the 24 words, nobody can ever change again where the address leads. It keeps its present content.',
   },
   doIt: {
+    unlock: 'Change it',
     move: 'Change it',
     back: 'Return to it',
     freeze: 'Freeze for ever',
