@@ -13,6 +13,7 @@ export type {
   AntPublisherOptions,
   AntPublishInit,
   AntPublishProgress,
+  AntSignInit,
   AntSink,
   AntSource,
 } from './types.ts';
