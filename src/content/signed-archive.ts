@@ -5,6 +5,8 @@ import { type ListedMember, listTar } from '../archive/list-tar.ts';
 import { keyName } from '../archive/member-path.ts';
 import { limits } from '../limits.ts';
 import type { RandomAccess } from '../util/random-access.ts';
+import { Archive } from './archive.ts';
+import { randomAccessSource, slice } from './byte-source.ts';
 import { type NewContentHash, xornameOf } from './content-hash.ts';
 import { addressContext } from './pointer.ts';
 
@@ -37,17 +39,21 @@ interface Options {
 export class SignedArchive {
   readonly #tar: RandomAccess;
   readonly #members: ReadonlyMap<string, ListedMember>;
+  /** The archive as the gateway serves it, with its routes. */
+  readonly #served: Archive;
   readonly #key: Uint8Array | undefined;
   readonly #newHash: NewContentHash | undefined;
 
   private constructor(
     tar: RandomAccess,
     members: ReadonlyMap<string, ListedMember>,
+    served: Archive,
     key: Uint8Array | undefined,
     newHash: NewContentHash | undefined,
   ) {
     this.#tar = tar;
     this.#members = members;
+    this.#served = served;
     this.#key = key;
     this.#newHash = newHash;
   }
@@ -61,11 +67,18 @@ export class SignedArchive {
     tar: RandomAccess,
     { firstRead = limits.indexTailBytes, signal, newHash }: Options = {},
   ): Promise<SignedArchive | undefined> {
-    const { members } = await listTar(tar, firstRead, signal, true);
+    const { members, refused } = await listTar(tar, firstRead, signal, true);
     if (!members.some(({ signature }) => signature)) return undefined;
     const byPath = new Map(members.map((member) => [member.path, member]));
     const key = await readKey(tar, byPath.get(keyName), signal);
-    return new SignedArchive(tar, byPath, key, newHash);
+    const source = randomAccessSource(tar);
+    const served = members.map(({ path, offset, size, modified }) => ({
+      path,
+      size,
+      modified,
+      load: async () => slice(source, offset, size),
+    }));
+    return new SignedArchive(tar, byPath, await Archive.load(served, { refused }, signal), key, newHash);
   }
 
   /** The paths of all files, those without a signature too. */
@@ -73,12 +86,18 @@ export class SignedArchive {
     return this.#members.keys();
   }
 
-  /** Whether the index has a signature of the file, valid or not. */
-  isSigned(path: string): boolean {
-    return this.#members.get(path)?.signature !== undefined;
+  /**
+   * Finds the file whose bytes a gateway serves for a path. Security: a route can send the path of a signed file to another
+   * file.
+   * @returns undefined if the gateway serves no file of the archive, or an error page.
+   */
+  servedAt(path: string): { path: string; size: number } | undefined {
+    const found = this.#served.find(path);
+    if (found.kind !== 'member' || found.status !== undefined) return undefined;
+    return this.#members.get(found.member.path);
   }
 
-  /** Reads all bytes of a file, and checks its signature. @throws the errors of reading. */
+  /** Reads all bytes of a file, and checks its signature. @param path in the archive. @throws the errors of reading. */
   async check(path: string, signal?: AbortSignal): Promise<SignatureCheck> {
     const member = this.#members.get(path);
     if (!member?.signature) return { state: 'unsigned' };

@@ -1,5 +1,16 @@
-import { clear, createStore, del, get, keys, set, type UseStore, update } from 'idb-keyval';
-import { Address, fromHex, toHex } from '../address.ts';
+import {
+  clear,
+  createStore,
+  del,
+  entries,
+  get,
+  keys,
+  promisifyRequest,
+  set,
+  type UseStore,
+  update,
+} from 'idb-keyval';
+import { Address, equalBytes, fromHex, toHex } from '../address.ts';
 import { AntwayError } from '../errors.ts';
 import { checkPassphrase, iterations } from './key-file.ts';
 import { OwnerKey } from './owner-key.ts';
@@ -19,6 +30,8 @@ interface WrappedKey {
    * For a key of another profile: that profile's device secret for this salt, XOR one that only this profile can make.
    */
   mask?: Bytes;
+  /** Of a key of another profile: true once the seed gave the key of its pointer. */
+  isProven?: true;
 }
 
 /** A key that another profile can take. It is still encrypted with its passphrase. All bytes are in hex. */
@@ -53,6 +66,14 @@ export class OwnerKeyStore {
     return names.map((hex) => Address.fromHex(hex));
   }
 
+  /** The pointers whose keys this profile has stored from their seeds, or has used. Nothing proves the other keys. */
+  async provenAddresses(): Promise<Address[]> {
+    const stored = await entries<string, WrappedKey>(this.#store);
+    const isProven = ({ mask, isProven }: WrappedKey) => !mask || isProven === true;
+    const proven = stored.filter(([name, key]) => name !== deviceEntry && isProven(key));
+    return proven.map(([hex]) => Address.fromHex(hex));
+  }
+
   /**
    * Stores a key. A stored key of the same pointer gets the new passphrase.
    * @throws AntwayError `BAD_CONFIG` as `createKeyFile`; the errors of the database.
@@ -73,18 +94,36 @@ export class OwnerKeyStore {
   /**
    * The seed of a stored key.
    * @throws AntwayError `NOT_FOUND` if there is no such key, `REFUSED` if the passphrase is wrong, or if the entry is
-   *   of another browser.
+   *   of another browser; `CORRUPT` if another profile gave a key that is not the pointer's.
    */
   async seed(address: Address, passphrase: string): Promise<Bytes> {
     const entry = await this.#entry(address);
     const key = await this.#wrappingKey(address, passphrase, entry);
     const cipher = { name: 'AES-GCM', iv: entry.nonce };
-    try {
-      return new Uint8Array(await crypto.subtle.decrypt(cipher, key, entry.wrapped));
-    } catch (cause) {
+    const seed = await crypto.subtle.decrypt(cipher, key, entry.wrapped).catch((cause) => {
       const message = 'The passphrase is wrong, or the key was stored by another browser.';
       throw new AntwayError('REFUSED', message, { address: address.hex }, { cause });
+    });
+    if (entry.mask && !entry.isProven) await this.#prove(address, new Uint8Array(seed), entry);
+    return new Uint8Array(seed);
+  }
+
+  /** @throws AntwayError `CORRUPT` if the key is not the pointer's. */
+  async #prove(address: Address, seed: Bytes, { salt }: WrappedKey): Promise<void> {
+    if (!new OwnerKey(seed).address.equals(address)) {
+      const message = 'The stored key belongs to another pointer.';
+      throw new AntwayError('CORRUPT', message, { address: address.hex });
     }
+    await this.#store('readwrite', (store) => {
+      const reading: IDBRequest<WrappedKey | undefined> = store.get(address.hex);
+      reading.onsuccess = () => {
+        const stored = reading.result;
+        // Another tab may have replaced or removed the key.
+        if (!stored || !equalBytes(stored.salt, salt)) return;
+        store.put({ ...stored, isProven: true } satisfies WrappedKey, address.hex);
+      };
+      return promisifyRequest(store.transaction);
+    });
   }
 
   /** A stored key for another profile, which needs no passphrase until it is used. @throws AntwayError `NOT_FOUND`. */

@@ -141,6 +141,18 @@ export class OwnedPointers {
     });
   }
 
+  /** The seed of a key, to sign other things than states. @throws AntwayError as `OwnerKeyStore.seed`. */
+  async seed(address: Address, passphrase: string): Promise<Uint8Array<ArrayBuffer>> {
+    return this.#keys.seed(address, passphrase);
+  }
+
+  /** The label of each pointer whose key is proven to be the user's, by address. */
+  async provenLabels(): Promise<Map<string, string>> {
+    const [proven, owned] = await Promise.all([this.#keys.provenAddresses(), this.list()]);
+    const labels = new Map(owned.map(({ address, label }) => [address.hex, label]));
+    return new Map(proven.map(({ hex }) => [hex, labels.get(hex) ?? '']));
+  }
+
   /** The text of a key file, as the command reads it. @throws AntwayError as `OwnerKeyStore.seed`. */
   async keyFile(address: Address, passphrase: string): Promise<string> {
     return createKeyFile(await this.#keys.seed(address, passphrase), passphrase);

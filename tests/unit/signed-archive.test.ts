@@ -234,6 +234,21 @@ describe('a forged signature', () => {
     expect(await checked(wrong, good)).toMatchObject({ 'page.html': bySigner(alice) });
   });
 
+  it('of a file does not count for a file that a route puts in its place', async () => {
+    const route = { routes: { 'a.html': 'evil.html' } };
+    const files = {
+      'archive.tar.key': keyFile(alice),
+      'a.html': text,
+      'evil.html': 'evil',
+      'app-conf.json': JSON.stringify({ routeMap: route.routes }),
+    };
+    const tar = await forged(files, ({ path }) => (path === 'a.html' ? line(alice, text) : ''));
+    const archive = (await SignedArchive.open(tar))!;
+    expect(archive.servedAt('a.html')?.path).toBe('evil.html');
+    expect(await archive.check(archive.servedAt('a.html')!.path)).toEqual({ state: 'unsigned' });
+    expect(archive.servedAt('missing.html')).toBeUndefined();
+  });
+
   it('cannot be checked without a key of the right form', async () => {
     const wrong = [
       '',

@@ -65,7 +65,9 @@ async function listChecked(
   const checks = new Map<FolderEntry, SignatureCheck>();
   for (const entry of entries) {
     if (entry.kind === 'folder') continue;
-    checks.set(entry, (await archive?.check(entry.member.path, signal)) ?? { state: 'unsigned' });
+    // “antway get” follows the routes of the archive.
+    const served = archive?.servedAt(entry.member.path);
+    checks.set(entry, served ? await archive!.check(served.path, signal) : { state: 'unsigned' });
   }
   const details = entries.map((entry) => {
     const check = checks.get(entry);
