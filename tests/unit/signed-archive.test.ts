@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { blake3 } from '@noble/hashes/blake3.js';
 import { sha3_256 } from '@noble/hashes/sha3.js';
 import { ml_dsa65 } from '@noble/post-quantum/ml-dsa.js';
@@ -119,6 +120,36 @@ describe('a signed archive', () => {
     const newHash = () => createHash('sha3-256');
     expect(toHex(await xornameOf(bufferAccess(bytes)))).toBe(native.toString('hex'));
     expect(toHex(await xornameOf(bufferAccess(bytes), { newHash }))).toBe(native.toString('hex'));
+  });
+});
+
+describe('a signature of other software', () => {
+  it('is valid if the crates made it that AntTP signs with', async () => {
+    const fixture = new URL('../fixtures/signatures/saorsa-pqc.txt', import.meta.url);
+    const lines = readFileSync(fixture, 'utf8').trim().split('\n');
+    const [key, ...fields] = lines.map((line) => line.slice(line.indexOf(' ') + 1));
+    const contents = { 'about.txt': "Written by somebody else's program.\n", 'empty.txt': '' };
+    const paths = Object.keys(contents);
+    const tar = await forged({ ...contents, 'archive.tar.key': key! }, ({ path }) =>
+      paths.includes(path) ? ` ${fields[paths.indexOf(path)]}` : '',
+    );
+    expect(await checks(tar)).toEqual({
+      'about.txt': expect.stringMatching(/^valid [0-9a-f]{64}$/),
+      'empty.txt': expect.stringMatching(/^valid [0-9a-f]{64}$/),
+      'archive.tar.key': 'unsigned',
+    });
+  });
+
+  it('cannot be checked in an archive of AntTP, which has no key but names the bytes in the same way', async () => {
+    const fixture = new URL('../fixtures/anttp/tarchive_as_coded_2/plain.bin', import.meta.url);
+    const tar = bufferAccess(new Uint8Array(readFileSync(fixture)));
+    const { members } = await listTar(tar, limits.indexTailBytes, undefined, true);
+    expect(members.length).toBeGreaterThan(0);
+    for (const { offset, size, signature } of members) {
+      expect(signature!.xorname).toBe(toHex(sha3_256(await tar.read(offset, offset + size))));
+      expect(signature!.signature).toHaveLength(2 * 3309);
+    }
+    expect(new Set(Object.values(await checks(tar)))).toEqual(new Set(['no-key']));
   });
 });
 
