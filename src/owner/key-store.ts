@@ -1,5 +1,5 @@
-import { clear, createStore, del, entries, get, type UseStore, update } from 'idb-keyval';
-import { Address, fromHex, toHex } from '../address.ts';
+import { clear, createStore, del, entries, get, promisifyRequest, type UseStore, update } from 'idb-keyval';
+import { Address, equalBytes, fromHex, toHex } from '../address.ts';
 import { AntwayError } from '../errors.ts';
 import { DeviceKey, deviceEntry } from './device-key.ts';
 import { checkPassphrase } from './key-file.ts';
@@ -73,6 +73,16 @@ export class OwnerKeyStore {
     });
   }
 
+  /** The pointers whose keys this profile has stored from their seeds, or has used. Nothing proves the other keys. */
+  async provenAddresses(): Promise<Address[]> {
+    const stored = (await entries<string, Entry>(this.#store)).filter(([name]) => name !== deviceEntry);
+    const proven = stored.filter(([, entry]) => {
+      const { passphrase, passkey } = parse(entry);
+      return passkey !== null || (passphrase !== null && isProven(passphrase));
+    });
+    return proven.map(([hex]) => Address.fromHex(hex));
+  }
+
   /**
    * Stores a key. A stored key of the same pointer gets the new passphrase or passkey, and keeps the other one.
    * @throws AntwayError `BAD_CONFIG` as `createKeyFile`; the errors of the database.
@@ -102,13 +112,17 @@ export class OwnerKeyStore {
   /**
    * The seed of a stored key. The caller overwrites it after use.
    * @throws AntwayError `NOT_FOUND` if there is no such key, or if the key has no such lock; `REFUSED` if the passphrase
-   *   or the passkey is wrong, if the entry is of another browser, or if the device key was deleted.
+   *   or the passkey is wrong, if the entry is of another browser, or if the device key was deleted; `CORRUPT` if another
+   *   profile gave a key that is not the pointer's.
    */
   async seed(address: Address, unlock: Unlock): Promise<Bytes> {
     const { passphrase, passkey } = await this.#entry(address);
     if (typeof unlock === 'string') {
       if (!passphrase) throw absent(address, 'The key of the pointer has no passphrase.');
-      return unwrapByPassphrase(passphrase, address, unlock, await this.#deviceSecret(passphrase));
+      const secret = await this.#deviceSecret(passphrase);
+      const seed = await unwrapByPassphrase(passphrase, address, unlock, secret);
+      if (!isProven(passphrase)) await this.#prove(address, seed, passphrase);
+      return seed;
     }
     if (!passkey) throw absent(address, 'The key of the pointer has no passkey.');
     return unwrapByPasskey(passkey, address, unlock, (bytes) => this.#device.sign(bytes));
@@ -182,6 +196,26 @@ export class OwnerKeyStore {
     await clear(this.#store);
   }
 
+  /** @throws AntwayError `CORRUPT` if the key is not the pointer's. */
+  async #prove(address: Address, seed: Bytes, { salt }: PassphraseWrapping): Promise<void> {
+    if (!new OwnerKey(seed).address.equals(address)) {
+      seed.fill(0);
+      const message = 'The stored key belongs to another pointer.';
+      throw new AntwayError('CORRUPT', message, { address: address.hex });
+    }
+    await this.#store('readwrite', (store) => {
+      const reading: IDBRequest<Entry | undefined> = store.get(address.hex);
+      reading.onsuccess = () => {
+        const stored = reading.result && parse(reading.result);
+        // Another tab may have replaced or removed the key.
+        if (!stored?.passphrase || !equalBytes(stored.passphrase.salt, salt)) return;
+        const passphrase: PassphraseWrapping = { ...stored.passphrase, isProven: true };
+        store.put({ ...stored, passphrase } satisfies StoredKey, address.hex);
+      };
+      return promisifyRequest(store.transaction);
+    });
+  }
+
   async #entry(address: Address): Promise<StoredKey> {
     return parse((await get<Entry>(address.hex, this.#store)) ?? notStored(address));
   }
@@ -201,6 +235,11 @@ function parse(entry: Entry): StoredKey {
   if (entry.version === undefined) return { version: 2, passphrase: entry, passkey: null };
   if (entry.version === 2) return entry;
   throw new AntwayError('UNSUPPORTED', 'A newer version of Antway stored this key. Update Antway.');
+}
+
+/** Whether the seed has given the key of its pointer. */
+function isProven(passphrase: PassphraseWrapping): boolean {
+  return !passphrase.mask || passphrase.isProven === true;
 }
 
 function notStored(address: Address): never {

@@ -14,6 +14,7 @@ export type {
   AntPublisherOptions,
   AntPublishInit,
   AntPublishProgress,
+  AntSignInit,
   AntSink,
   AntSource,
   AntWholeSink,

@@ -4,7 +4,7 @@
 export interface AntSource {
   /** In bytes. */
   readonly size: number;
-  /** Reads exactly `end - start` bytes from `start`. Every byte is read twice. */
+  /** Reads exactly `end - start` bytes from `start`. Every byte is read twice, and once more to sign it. */
   read(start: number, end: number, signal?: AbortSignal): Promise<Uint8Array>;
 }
 
@@ -197,6 +197,12 @@ export interface AntPointerInit {
   counter: bigint;
 }
 
+/** The signer of the files of an archive. */
+export interface AntSignInit {
+  /** 32 secret bytes, as of `AntPointerInit`. Readers name the key by the address of its pointer. */
+  seed: Uint8Array;
+}
+
 export interface AntPublishInit {
   /** The name of the file or archive, in its link. Default: the name of a `File` or a handle. */
   name?: string;
@@ -204,6 +210,8 @@ export interface AntPublishInit {
   isPrivate?: boolean;
   /** Signs a pointer to the content. Not for private content. */
   pointer?: AntPointerInit;
+  /** Signs each file of an archive, and adds the public key as the file `archive.tar.key`. */
+  sign?: AntSignInit;
   /** Cancels the publication. Stored chunks stay. */
   signal?: AbortSignal | null;
   /** Called often. An error in it ends the publication. */

@@ -2,6 +2,8 @@
 
 import { createTarchive, encodeMember, tarEnd } from '../../archive/create-tar.ts';
 import { asAntwayError, isAbort } from '../../errors.ts';
+import { OwnerKey } from '../../owner/owner-key.ts';
+import { signMembers } from '../../owner/sign-members.ts';
 import { paymentProblemOf } from '../../payment/errors.ts';
 import type { RecordToStore } from '../../payment/quotes.ts';
 import { PeerUrl } from '../../peer-url.ts';
@@ -93,9 +95,13 @@ async function priceOf(
   return { type: 'priced', address: address.hex, records: [...records.keys()], bill };
 }
 
-async function sourceOf({ files, isFolder }: PublishInput): Promise<RandomAccess> {
+async function sourceOf({ files, isFolder, signer }: PublishInput): Promise<RandomAccess> {
   const entries = files.map(({ path, file }) => ({ path, source: fileAccess(file) }));
-  return isFolder ? createTarchive(entries) : entries[0]!.source;
+  if (!isFolder) return entries[0]!.source;
+  if (!signer) return createTarchive(entries);
+  const progress = (signed: number, all: number) => sendReport({ type: 'signing', signed, all });
+  const { signal } = cancelling;
+  return createTarchive(await signMembers(entries, new OwnerKey(signer), { signal, progress }));
 }
 
 function fileAccess(file: File): RandomAccess {
@@ -115,10 +121,14 @@ function encrypt(source: RandomAccess, sink: ChunkSink, isPrivate: boolean) {
 let reportedAt = 0;
 
 function report(progress: PublishProgress): void {
+  sendReport({ type: 'progress', progress });
+}
+
+function sendReport(report: PublishAnswer): void {
   const now = performance.now();
   if (now - reportedAt < progressMs) return;
   reportedAt = now;
-  self.postMessage({ type: 'progress', progress } satisfies PublishAnswer);
+  self.postMessage(report);
 }
 
 function contentOf(input: PublishInput & { isPrivate: boolean }, published: Published): EncryptedContent {

@@ -1,48 +1,61 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { PathDetail } from '../../content/path-detail.ts';
+import { isAbort } from '../../errors.ts';
 import { encodePath } from '../../gateway/http/target.ts';
 import { Button } from '../button.tsx';
 import { ContentLink } from '../content-link.tsx';
 import { formatBytes, formatCount } from '../format.ts';
 import { ask } from '../gateway-api.ts';
 import { Icon } from '../icons.tsx';
+import { FileSignature } from '../signatures/file-signature.tsx';
+import type { Signatures } from '../signatures/open-signatures.ts';
 import { siteFiles } from '../site-bridge.ts';
+import { signatureTexts } from '../texts/signatures.ts';
 import { viewerTexts } from '../texts/viewer.ts';
 
 /** More entries would make the panel slow. */
 const mostEntries = 500;
+/** Files of a folder whose signatures are checked without a click. */
+const mostUnasked = 50;
 
 interface Props {
   /** The encoded path of the content's root. */
   root: string;
-  /** Address of a site on its own origin. Null if the gateway's origin has the content. */
-  site: string | null;
+  /** The address in the URL, which can be a pointer's. */
+  address: string;
+  /** Whether the site has its own origin, and the gateway's origin does not have the content. */
+  isOwnOrigin: boolean;
 }
 
 /** The folders and files of a site. Names are texts of a stranger. */
-export function FileList({ root, site }: Props) {
+export function FileList({ root, address, isOwnOrigin }: Props) {
   const t = viewerTexts();
   /** Decoded, empty or with a slash at its end. */
   const [folder, setFolder] = useState('');
   const [entries, setEntries] = useState<PathDetail[] | null>(null);
   const [isMissing, setMissing] = useState(false);
+  const signatures = useSignatures(address);
+  // A pointer may lead elsewhere by the time of the click. The checked files are those of this content.
+  const content = signatures.value?.content;
+  const base = content ? `/${content}` : root;
   useEffect(() => {
     let isOver = false;
     setEntries(null);
     setMissing(false);
-    listOf(root, site, folder).then(
+    listOf(content ?? address, isOwnOrigin && !content, folder).then(
       (entries) => !isOver && setEntries(entries),
       () => !isOver && setMissing(true),
     );
     return () => {
       isOver = true;
     };
-  }, [root, site, folder]);
+  }, [content, address, isOwnOrigin, folder]);
   if (isMissing) return <p class="empty">{t.noFiles}</p>;
   if (!entries) return <p class="empty">{t.opening}</p>;
   const rest = entries.length - mostEntries;
   return (
     <>
+      <p class="note">{signatures.text}</p>
       <ul class="file-list">
         {folder !== '' && (
           <li>
@@ -51,16 +64,26 @@ export function FileList({ root, site }: Props) {
             </Button>
           </li>
         )}
-        {entries.slice(0, mostEntries).map(({ path, display, size, path_type }) => (
+        {entries.slice(0, mostEntries).map(({ path, display, size, path_type }, i) => (
           <li key={path}>
             {path_type === 'DIRECTORY' ? (
               <Button look="link" onClick={() => setFolder(folder + display)}>
                 <Icon name="folder" size={16} /> <bdi>{display}</bdi>
               </Button>
             ) : (
-              <ContentLink href={`${root}/${encodePath(folder + display)}`}>
-                <bdi>{display}</bdi>
-              </ContentLink>
+              <div>
+                <ContentLink href={`${base}/${encodePath(folder + display)}`}>
+                  <bdi>{display}</bdi>
+                </ContentLink>
+                {signatures.value && (
+                  <FileSignature
+                    signatures={signatures.value}
+                    path={folder + display}
+                    name={display}
+                    isUnasked={i < mostUnasked}
+                  />
+                )}
+              </div>
             )}
             {path_type === 'FILE' && <span class="note">{formatBytes(size)}</span>}
           </li>
@@ -71,9 +94,36 @@ export function FileList({ root, site }: Props) {
   );
 }
 
-async function listOf(root: string, site: string | null, folder: string): Promise<PathDetail[]> {
+/** Loads the code that checks signatures, and the signatures. */
+function useSignatures(address: string): { value: Signatures | null; text: string } {
+  const [value, setValue] = useState<Signatures | null>(null);
+  const [text, setText] = useState('');
+  useEffect(() => {
+    const stop = new AbortController();
+    const open = async () => {
+      const { openSignatures } = await import('../signatures/open-signatures.ts');
+      const opened = (await openSignatures(address, stop.signal)) ?? null;
+      if (stop.signal.aborted) return;
+      setValue(opened);
+      setText(opened ? signatureTexts().note : signatureTexts().none);
+    };
+    setValue(null);
+    setText('');
+    open().catch((error) => {
+      if (isAbort(error, stop.signal)) return;
+      console.warn('antway: signatures could not be read', error);
+      setText(signatureTexts().failed);
+    });
+    return () => stop.abort();
+  }, [address]);
+  return { value, text };
+}
+
+async function listOf(address: string, isOwnOrigin: boolean, folder: string): Promise<PathDetail[]> {
   const encoded = encodePath(folder);
-  const list = site ? await siteFiles(site, encoded) : await ask(`${root}/${encoded}?format=json`, {});
+  const list = isOwnOrigin
+    ? await siteFiles(address, encoded)
+    : await ask(`/${address}/${encoded}?format=json`, {});
   if (!Array.isArray(list)) return [];
   return list.map(({ path, display, modified, size, path_type }) => ({
     path: String(path),
