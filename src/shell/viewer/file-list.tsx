@@ -7,16 +7,17 @@ import { ContentLink } from '../content-link.tsx';
 import { formatBytes, formatCount } from '../format.ts';
 import { ask } from '../gateway-api.ts';
 import { Icon } from '../icons.tsx';
-import { FileSignature } from '../signatures/file-signature.tsx';
+import { partProblem } from '../part-problem.ts';
 import type { Signatures } from '../signatures/open-signatures.ts';
 import { siteFiles } from '../site-bridge.ts';
-import { signatureTexts } from '../texts/signatures.ts';
 import { viewerTexts } from '../texts/viewer.ts';
 
 /** More entries would make the panel slow. */
 const mostEntries = 500;
 /** Files of a folder whose signatures are checked without a click. */
 const mostUnasked = 50;
+
+type SignaturePart = typeof import('../signatures/part.ts');
 
 interface Props {
   /** The encoded path of the content's root. */
@@ -34,9 +35,9 @@ export function FileList({ root, address, isOwnOrigin }: Props) {
   const [folder, setFolder] = useState('');
   const [entries, setEntries] = useState<PathDetail[] | null>(null);
   const [isMissing, setMissing] = useState(false);
-  const signatures = useSignatures(address);
+  const { part, signatures, text } = useSignatures(address);
   // A pointer may lead elsewhere by the time of the click. The checked files are those of this content.
-  const content = signatures.value?.content;
+  const content = signatures?.content;
   const base = content ? `/${content}` : root;
   useEffect(() => {
     let isOver = false;
@@ -55,7 +56,7 @@ export function FileList({ root, address, isOwnOrigin }: Props) {
   const rest = entries.length - mostEntries;
   return (
     <>
-      <p class="note">{signatures.text}</p>
+      <p class="note">{text}</p>
       <ul class="file-list">
         {folder !== '' && (
           <li>
@@ -75,9 +76,9 @@ export function FileList({ root, address, isOwnOrigin }: Props) {
                 <ContentLink href={`${base}/${encodePath(folder + display)}`}>
                   <bdi>{display}</bdi>
                 </ContentLink>
-                {signatures.value && (
-                  <FileSignature
-                    signatures={signatures.value}
+                {part && signatures && (
+                  <part.FileSignature
+                    signatures={signatures}
                     path={folder + display}
                     name={display}
                     isUnasked={i < mostUnasked}
@@ -94,29 +95,41 @@ export function FileList({ root, address, isOwnOrigin }: Props) {
   );
 }
 
-/** Loads the code that checks signatures, and the signatures. */
-function useSignatures(address: string): { value: Signatures | null; text: string } {
-  const [value, setValue] = useState<Signatures | null>(null);
-  const [text, setText] = useState('');
+interface FoundSignatures {
+  part: SignaturePart | null;
+  signatures: Signatures | null;
+  text: string;
+}
+
+const nothing: FoundSignatures = { part: null, signatures: null, text: '' };
+
+/** Loads the part that checks signatures, and the signatures. */
+function useSignatures(address: string): FoundSignatures {
+  const [found, setFound] = useState(nothing);
   useEffect(() => {
     const stop = new AbortController();
-    const open = async () => {
-      const { openSignatures } = await import('../signatures/open-signatures.ts');
-      const opened = (await openSignatures(address, stop.signal)) ?? null;
-      if (stop.signal.aborted) return;
-      setValue(opened);
-      setText(opened ? signatureTexts().note : signatureTexts().none);
-    };
-    setValue(null);
-    setText('');
-    open().catch((error) => {
-      if (isAbort(error, stop.signal)) return;
-      console.warn('antway: signatures could not be read', error);
-      setText(signatureTexts().failed);
-    });
+    const { signal } = stop;
+    async function open(): Promise<FoundSignatures> {
+      let part: SignaturePart;
+      try {
+        part = await import('../signatures/part.ts');
+      } catch (error) {
+        return { ...nothing, text: partProblem(error).message };
+      }
+      const t = part.signatureTexts();
+      try {
+        const signatures = (await part.openSignatures(address, signal)) ?? null;
+        return { part, signatures, text: signatures ? t.note : t.none };
+      } catch (error) {
+        if (!isAbort(error, signal)) console.warn('antway: signatures could not be read', error);
+        return { part, signatures: null, text: t.failed };
+      }
+    }
+    setFound(nothing);
+    void open().then((found) => !signal.aborted && setFound(found));
     return () => stop.abort();
   }, [address]);
-  return { value, text };
+  return found;
 }
 
 async function listOf(address: string, isOwnOrigin: boolean, folder: string): Promise<PathDetail[]> {
