@@ -6,9 +6,9 @@ import { nodeLimits } from './node-limits.ts';
 
 export interface InboxEvents {
   /** May throw: then the connection has failed. */
-  onPayload(payload: Uint8Array): void;
-  /** The first bytes of a payload have arrived. */
-  onBegin(): void;
+  onPayload(payload: Uint8Array<ArrayBuffer>): void;
+  /** Some bytes of a payload have arrived. */
+  onBytes(count: number): void;
   /** Called once. Nothing is taken after it. */
   onFailed(error: unknown): void;
 }
@@ -48,10 +48,8 @@ export class Inbox {
       const payload = this.#reader.take(message);
       const now = this.#clock.now();
       this.#stallAt = now + nodeLimits.stallMs;
-      if (!wasReceiving) {
-        this.#completeAt = now + nodeLimits.stallMs;
-        this.#events.onBegin();
-      }
+      if (!wasReceiving) this.#completeAt = now + nodeLimits.stallMs;
+      this.#events.onBytes(message.length);
       if (payload) {
         this.#owed--;
         this.#completeAt = Number.POSITIVE_INFINITY;

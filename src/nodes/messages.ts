@@ -23,7 +23,7 @@ export interface Response {
   status: 'ok' | 'not_found' | 'error';
   type: string;
   header: unknown;
-  body: Uint8Array;
+  body: Uint8Array<ArrayBuffer>;
 }
 
 /** @param id a positive integer that no other request of the connection has. */
@@ -51,7 +51,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
  * Splits a response. There is no length between the JSON header and the body: the header ends with its last brace.
  * @throws AntwayError `CORRUPT`
  */
-export function decodeResponse(frame: Uint8Array): Response {
+export function decodeResponse(frame: Uint8Array<ArrayBuffer>): Response {
   const headerBytes = jsonLength(frame.subarray(0, nodeLimits.headerBytes));
   if (headerBytes === undefined) throw nodeError('protocol', 'A node sent a response without a header.');
   let header: unknown;
@@ -143,7 +143,7 @@ const chunkHeader = s.object({ address: v.string(), size: count });
 export function parseChunk(
   { type, header, body }: Response,
   expectedAddress: string,
-): Uint8Array | undefined {
+): Uint8Array<ArrayBuffer> | undefined {
   if (type !== 'chunk' && type !== 'chunk_not_found') {
     throw nodeError('protocol', 'A node answered another request.');
   }

@@ -2,6 +2,7 @@ import { type Address, toHex } from '../address.ts';
 import type { AntwayError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { raceAbort, transferMs } from '../util/watchdog.ts';
+import { resized } from './buffers.ts';
 import type { NodeChannel } from './channel.ts';
 import { decodePointerGet, encodePointerGet } from './chunk-protocol.ts';
 import { type Clock, withTimeout } from './clock.ts';
@@ -26,8 +27,8 @@ import { acceptBytes, Handshake, recordOverheadBytes, type Session } from './ses
 
 export interface RequestOptions {
   signal: AbortSignal;
-  /** Called when an answer begins to arrive. It may be the answer to another request of the connection. */
-  onFirstByte?(): void;
+  /** Called for each part of an answer that arrives. It may be the answer to another request of the connection. */
+  onBytes?(count: number): void;
 }
 
 /** An authenticated connection to one node. */
@@ -41,7 +42,7 @@ export interface NodeClient {
   /** The nodes closest to a target that the node knows. They are hints of a stranger. */
   findNode(target: Uint8Array, options: RequestOptions): Promise<NodeAddress[]>;
   /** @returns bytes that nothing has verified; undefined if the node has none. */
-  getChunk(address: Address, options: RequestOptions): Promise<Uint8Array | undefined>;
+  getChunk(address: Address, options: RequestOptions): Promise<Uint8Array<ArrayBuffer> | undefined>;
   /** @returns a record that nothing has verified; undefined if the node has none. */
   getPointer(address: Address, options: RequestOptions): Promise<Uint8Array<ArrayBuffer> | undefined>;
   close(): void;
@@ -52,7 +53,7 @@ const smallFrame = nodeLimits.headerBytes + recordOverheadBytes;
 
 interface Pending {
   resolve(response: Response): void;
-  onFirstByte(): void;
+  onBytes(count: number): void;
 }
 
 /**
@@ -82,8 +83,8 @@ export class ChannelClient implements NodeClient {
     this.#rate = new RateLimit(clock, nodeLimits.requestsPerSecond, nodeLimits.requestBurst);
     this.#inbox = new Inbox(clock, {
       onPayload: (payload) => this.#received(payload),
-      onBegin: () => {
-        for (const { onFirstByte } of this.#pending.values()) onFirstByte();
+      onBytes: (count) => {
+        for (const { onBytes } of this.#pending.values()) onBytes(count);
       },
       onFailed: (error) => this.#fail(error),
     });
@@ -130,7 +131,7 @@ export class ChannelClient implements NodeClient {
     );
   }
 
-  async getChunk(address: Address, options: RequestOptions): Promise<Uint8Array | undefined> {
+  async getChunk(address: Address, options: RequestOptions): Promise<Uint8Array<ArrayBuffer> | undefined> {
     const request = { type: 'get_chunk', address: address.hex } as const;
     const response = await this.#request(request, smallFrame + nodeLimits.chunkBytes, options);
     return this.#parsed(response, () => parseChunk(response, address.hex));
@@ -182,7 +183,7 @@ export class ChannelClient implements NodeClient {
   async #request(
     request: RequestBody,
     frameBytes: number,
-    { signal, onFirstByte = () => undefined }: RequestOptions,
+    { signal, onBytes = () => undefined }: RequestOptions,
     body?: Uint8Array<ArrayBuffer>,
   ): Promise<Response> {
     const id = ++this.#lastId;
@@ -195,7 +196,7 @@ export class ChannelClient implements NodeClient {
       throw error;
     }
     const answer = new Promise<Response>((resolve) => {
-      this.#pending.set(id, { resolve, onFirstByte });
+      this.#pending.set(id, { resolve, onBytes: (count) => signal.aborted || onBytes(count) });
     });
     this.#inbox.expect(frameBytes);
     const totalMs = nodeLimits.stallMs + nodeLimits.requestsAtOnce * transferMs(frameBytes);
@@ -209,7 +210,11 @@ export class ChannelClient implements NodeClient {
     // It has no other listener if the caller leaves.
     finished.catch((error) => this.#fail(error));
     this.#send(this.#session!.encrypt(encodeRequest(id, request, body))).catch((error) => this.#fail(error));
-    const response = await raceAbort(finished, signal);
+    const response = await raceAbort(finished, signal).catch((error) => {
+      // Nothing reads the answer. It may have four megabytes.
+      finished.then(({ body }) => resized(body.buffer, 0)).catch(() => undefined);
+      throw error;
+    });
     if (response.status === 'error') {
       throw nodeError('refused', `A node refused a request (${errorCode(response)}).`);
     }
@@ -227,7 +232,7 @@ export class ChannelClient implements NodeClient {
     return this.#sending;
   }
 
-  #received(payload: Uint8Array): void {
+  #received(payload: Uint8Array<ArrayBuffer>): void {
     if (!this.#session) {
       this.#onAccept(payload);
       return;

@@ -9,7 +9,7 @@ import { nodeError } from './node-error.ts';
 import { nodeLimits } from './node-limits.ts';
 import type { NodeMemory } from './node-memory.ts';
 import { type ConnectNode, NodePool } from './node-pool.ts';
-import { RecordGate } from './record-gate.ts';
+import { Pace, RecordGate } from './record-gate.ts';
 import { RoutingTable } from './routing-table.ts';
 
 export interface NodesOptions {
@@ -24,8 +24,8 @@ export interface NodesOptions {
 export interface ReadOptions<T> {
   signal?: AbortSignal;
   onFirstByte?(): void;
-  /** Checks the bytes of a stranger. It throws if they are not those of the address. */
-  verify(bytes: Uint8Array): T | Promise<T>;
+  /** Checks the bytes of a stranger, and may keep them. It throws if they are not those of the address. */
+  verify(bytes: Uint8Array<ArrayBuffer>): T | Promise<T>;
 }
 
 export interface NodesStatus {
@@ -43,6 +43,7 @@ export class Nodes {
   readonly #table = new RoutingTable();
   readonly #pool: NodePool;
   readonly #closed = new AbortController();
+  readonly #pace = new Pace();
   #start: Promise<void> | undefined;
   #lookups = 0;
   #isSaving = false;
@@ -74,35 +75,35 @@ export class Nodes {
   async chunk<T>(address: Address, options: ReadOptions<T>): Promise<T> {
     const { signal, verify, onFirstByte } = options;
     const found = new AbortController();
-    const gate = new RecordGate(this.#options.clock);
+    const gate = new RecordGate(this.#options.clock, this.#pace);
     const denials = new Set<string>();
     let value: { value: T } | undefined;
+    let hasBegun = false;
 
     /** @returns whether the record was read. */
-    const get = async (client: NodeClient, own: AbortSignal): Promise<boolean> => {
-      const bytes = await gate.run(own, (began) =>
-        client.getChunk(address, {
-          signal: own,
-          onFirstByte: () => {
-            began();
-            onFirstByte?.();
-          },
-        }),
-      );
-      if (!bytes) {
-        denials.add(client.address.peerId);
-        return false;
-      }
-      let verified: T;
-      try {
-        verified = await verify(bytes);
-      } catch (cause) {
-        throw nodeError('wrong-bytes', 'A node sent bytes of another address.', cause);
-      }
-      value ??= { value: verified };
-      found.abort();
-      return true;
-    };
+    const get = (client: NodeClient, own: AbortSignal): Promise<boolean> =>
+      // The turn lasts until the record is verified: the next node would send a record that is not needed any more.
+      gate.run(own, async (arrived) => {
+        const onBytes = (count: number) => {
+          if (!hasBegun) onFirstByte?.();
+          hasBegun = true;
+          arrived(count);
+        };
+        const bytes = await client.getChunk(address, { signal: own, onBytes });
+        if (!bytes) {
+          denials.add(client.address.peerId);
+          return false;
+        }
+        let verified: T;
+        try {
+          verified = await verify(bytes);
+        } catch (cause) {
+          throw nodeError('wrong-bytes', 'A node sent bytes of another address.', cause);
+        }
+        value ??= { value: verified };
+        found.abort();
+        return true;
+      });
 
     const group = await this.#lookup(address.bytes, signal, found.signal, async (node, isClose, own) => {
       const client = await this.#pool.client(node, own);
