@@ -9,14 +9,19 @@ import { type Clock, withTimeout } from './clock.ts';
 import { frameMessages } from './frames.ts';
 import { Inbox } from './inbox.ts';
 import {
+  checkStored,
   decodeResponse,
   encodeRequest,
   errorCode,
+  type Hello,
+  type NodePayment,
   parseChunk,
   parseHello,
   parseNodes,
+  parseQuote,
   type RequestBody,
   type Response,
+  type StorageQuote,
 } from './messages.ts';
 import { type NodeAddress, peerIdBytes } from './node-address.ts';
 import { nodeError } from './node-error.ts';
@@ -31,6 +36,18 @@ export interface RequestOptions {
   onBytes?(count: number): void;
 }
 
+/** The answer of a node that was asked for a price. */
+export type Quoted = ReturnType<typeof parseQuote>;
+
+/** A chunk and the quote that was paid for it, which may be the one of another node. */
+export interface PaidChunk {
+  address: Address;
+  bytes: Uint8Array<ArrayBuffer>;
+  quote: StorageQuote;
+  /** 64 hex digits. */
+  transaction: string;
+}
+
 /** An authenticated connection to one node. */
 export interface NodeClient {
   readonly address: NodeAddress;
@@ -39,10 +56,19 @@ export interface NodeClient {
   readonly isBusy: boolean;
   /** Whether the node reads pointers. */
   readonly hasPointers: boolean;
+  /** How the node wants to be paid. Undefined if it takes no paid chunks. */
+  readonly payment: NodePayment | undefined;
   /** The nodes closest to a target that the node knows. They are hints of a stranger. */
   findNode(target: Uint8Array, options: RequestOptions): Promise<NodeAddress[]>;
   /** @returns bytes that nothing has verified; undefined if the node has none. */
   getChunk(address: Address, options: RequestOptions): Promise<Uint8Array<ArrayBuffer> | undefined>;
+  /** Asks for the price of a chunk. @returns a quote that nothing has verified. */
+  quoteChunk(address: Address, size: number, options: RequestOptions): Promise<Quoted>;
+  /**
+   * Sends a chunk that was paid for.
+   * @throws AntwayError with `details.reason`, the node's code, if the node refuses it.
+   */
+  putChunk(chunk: PaidChunk, options: RequestOptions): Promise<void>;
   /** @returns a record that nothing has verified; undefined if the node has none. */
   getPointer(address: Address, options: RequestOptions): Promise<Uint8Array<ArrayBuffer> | undefined>;
   close(): void;
@@ -72,7 +98,9 @@ export class ChannelClient implements NodeClient {
   /** Fires when the connection ends, with the reason. */
   readonly #end = new AbortController();
   #session: Session | undefined;
-  #capabilities: ReadonlySet<string> = new Set();
+  #hello: Hello = { capabilities: new Set(), payment: undefined };
+  /** A node stores one chunk of a connection at a time. */
+  readonly #puts = new Places(1);
   #sending: Promise<void> = Promise.resolve();
   #lastId = 0;
 
@@ -120,7 +148,13 @@ export class ChannelClient implements NodeClient {
   }
 
   get hasPointers(): boolean {
-    return this.#capabilities.has('pointer_protocol') && this.#capabilities.has('chunk_protocol');
+    const { capabilities } = this.#hello;
+    return capabilities.has('pointer_protocol') && capabilities.has('chunk_protocol');
+  }
+
+  get payment(): NodePayment | undefined {
+    const { capabilities, payment } = this.#hello;
+    return capabilities.has('quote_chunk') && capabilities.has('put_chunk') ? payment : undefined;
   }
 
   async findNode(target: Uint8Array, options: RequestOptions): Promise<NodeAddress[]> {
@@ -135,6 +169,24 @@ export class ChannelClient implements NodeClient {
     const request = { type: 'get_chunk', address: address.hex } as const;
     const response = await this.#request(request, smallFrame + nodeLimits.chunkBytes, options);
     return this.#parsed(response, () => parseChunk(response, address.hex));
+  }
+
+  async quoteChunk(address: Address, size: number, options: RequestOptions): Promise<Quoted> {
+    const request = { type: 'quote_chunk', address: address.hex, size } as const;
+    const response = await this.#request(request, smallFrame, options);
+    return this.#parsed(response, () => parseQuote(response, address.hex));
+  }
+
+  async putChunk({ address, bytes, quote, transaction }: PaidChunk, options: RequestOptions): Promise<void> {
+    const release = await raceAbort(this.#puts.take(options.signal), this.#end.signal);
+    try {
+      const paid = { quote, transaction_hash: transaction };
+      const request = { type: 'put_chunk', address: address.hex, ...paid } as const;
+      const response = await this.#request(request, smallFrame, options, bytes);
+      this.#parsed(response, () => checkStored(response, address.hex));
+    } finally {
+      release();
+    }
   }
 
   async getPointer(address: Address, options: RequestOptions): Promise<Uint8Array<ArrayBuffer> | undefined> {
@@ -163,8 +215,8 @@ export class ChannelClient implements NodeClient {
     const accept = await raceAbort(raceAbort(accepted, this.#end.signal), signal);
     this.#session = handshake.finish(accept, peerIdBytes(this.address));
     const response = await this.#request({ type: 'hello' }, smallFrame, { signal });
-    this.#capabilities = parseHello(response, this.address.peerId);
-    if (this.#capabilities.has(multiplexing)) this.#places.add(nodeLimits.requestsAtOnce - 1);
+    this.#hello = this.#parsed(response, () => parseHello(response, this.address.peerId));
+    if (this.#hello.capabilities.has(multiplexing)) this.#places.add(nodeLimits.requestsAtOnce - 1);
   }
 
   #onAccept: (accept: Uint8Array) => void = () => undefined;
@@ -198,8 +250,10 @@ export class ChannelClient implements NodeClient {
     const answer = new Promise<Response>((resolve) => {
       this.#pending.set(id, { resolve, onBytes: (count) => signal.aborted || onBytes(count) });
     });
-    this.#inbox.expect(frameBytes);
-    const totalMs = nodeLimits.stallMs + nodeLimits.requestsAtOnce * transferMs(frameBytes);
+    // The node answers a chunk only once it has all of it, and has asked the chain for the payment.
+    const patienceMs = body ? transferMs(body.length) + nodeLimits.putMs : 0;
+    this.#inbox.expect(frameBytes, patienceMs);
+    const totalMs = patienceMs + nodeLimits.stallMs + nodeLimits.requestsAtOnce * transferMs(frameBytes);
     const late = () => nodeError('timeout', 'A node does not answer a request, but others.');
     const finished = withTimeout(this.#clock, totalMs, this.#end.signal, late, (ended) =>
       raceAbort(answer, ended),
@@ -216,7 +270,8 @@ export class ChannelClient implements NodeClient {
       throw error;
     });
     if (response.status === 'error') {
-      throw nodeError('refused', `A node refused a request (${errorCode(response)}).`);
+      const reason = errorCode(response);
+      throw nodeError('refused', `A node refused a request (${reason}).`, undefined, { reason });
     }
     return response;
   }

@@ -33,6 +33,8 @@ export const nodeLimits = Object.freeze({
   handshakeMs: 10_000,
   /** A node that sends nothing for this time while it owes an answer is given up. */
   stallMs: 10_000,
+  /** How long a node may take to check the payment for a chunk and to store it. */
+  putMs: 60_000,
   /** Nodes close connections that are idle for a minute. */
   idleMs: 50_000,
   connections: 24,

@@ -153,6 +153,35 @@ export class Nodes {
     return records;
   }
 
+  /**
+   * Finds the nodes closest to an address that answer.
+   * @param count at least the close group.
+   * @returns at most so many nodes, closest first. @throws the signal's reason when aborted.
+   */
+  closest(address: Address, count: number, signal: AbortSignal): Promise<NodeAddress[]> {
+    const never = new AbortController().signal;
+    const ask = async (node: NodeAddress, own: AbortSignal) => {
+      const client = await this.#pool.client(node, own);
+      const named = await client.findNode(address.bytes, { signal: own });
+      this.#named(named);
+      return named;
+    };
+    return this.#lookup(address.bytes, signal, never, (node, _, own) => ask(node, own), count);
+  }
+
+  /**
+   * Works with one node. If the work throws that the node is hostile, the node is left out for an hour.
+   * @throws the error of `work`; AntwayError `PEERS_UNREACHABLE` without a connection; the signal's reason when aborted.
+   */
+  use<T>(
+    node: NodeAddress,
+    signal: AbortSignal,
+    work: (client: NodeClient, own: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const own = AbortSignal.any([this.#closed.signal, signal]);
+    return this.#watched(node, own, async () => work(await this.#pool.client(node, own), own));
+  }
+
   /** Call this when the browser is online again. */
   wake(): void {
     this.#pool.wake();
@@ -174,6 +203,7 @@ export class Nodes {
       isClose: (named?: readonly NodeAddress[]) => boolean,
       own: AbortSignal,
     ) => Promise<readonly NodeAddress[]>,
+    count: number = nodeLimits.closeGroup,
   ): Promise<NodeAddress[]> {
     this.#start ??= this.#load();
     await raceAbort(this.#start, this.#closed.signal);
@@ -188,6 +218,7 @@ export class Nodes {
         isAllowed: (node) => this.#pool.isAllowed(node),
         ask: (node, isClose) => this.#watched(node, own, () => ask(node, isClose, own)),
         signal: own,
+        count,
       });
     } catch (error) {
       if (done.aborted && !signal?.aborted) return [];

@@ -140,6 +140,9 @@ export class SimulatedNetwork {
         return pending > 0;
       },
       hasPointers: true,
+      payment: undefined,
+      quoteChunk: () => Promise.reject(nodeError('refused', 'It takes no payments.')),
+      putChunk: () => Promise.reject(nodeError('refused', 'It takes no payments.')),
       findNode: (target, options) => {
         this.counts.findNode++;
         return answer(options, () => this.#named(node, target));

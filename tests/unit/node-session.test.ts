@@ -111,7 +111,7 @@ describe('messages of the network’s own crate', () => {
   );
 
   it('are understood', () => {
-    expect([...parseHello(hello!, vectors.peerId)]).toContain('rpc-multiplex-4');
+    expect([...parseHello(hello!, vectors.peerId).capabilities]).toContain('rpc-multiplex-4');
     expect(parseNodes(nodes!, vectors.chunkMessages.target).map(formatNodeAddress)).toEqual([
       vectors.multiaddr,
     ]);
