@@ -282,10 +282,11 @@ class PublishSession extends Observable<PublishState> {
   }
 
   /** Runs one task in its own worker, which ends with the task. */
-  #ask(request: PublishRequest, onReport?: (report: Report) => void): Promise<PublishAnswer> {
+  async #ask(request: PublishRequest, onReport?: (report: Report) => void): Promise<PublishAnswer> {
     this.#worker?.terminate();
     const worker = new Worker(new URL('./publish-worker.ts', import.meta.url), { type: 'module' });
     this.#worker = worker;
+    const direct = await directOf(request);
     return new Promise<PublishAnswer>((resolve) => {
       worker.onmessage = ({ data }: MessageEvent<PublishAnswer>) => {
         if (data.type === 'progress' || data.type === 'asked' || data.type === 'signing') onReport?.(data);
@@ -297,8 +298,9 @@ class PublishSession extends Observable<PublishState> {
           code: 'WORKER_BROKEN',
           message: texts.publish.workerFailed(message ?? ''),
         });
-      worker.postMessage(request);
+      worker.postMessage(request, direct ? [direct.port] : []);
     }).finally(() => {
+      direct?.end();
       worker.terminate();
       if (this.#worker === worker) this.#worker = undefined;
     });
@@ -313,6 +315,15 @@ class PublishSession extends Observable<PublishState> {
 }
 
 export const publishSession = new PublishSession();
+
+/** Connects to the nodes that a task needs, for its worker. Only a window can do that. */
+async function directOf(request: PublishRequest): Promise<{ port: MessagePort; end(): void } | undefined> {
+  const network = 'network' in request ? request.network : null;
+  if (!network?.nodes) return undefined;
+  const { serveNodes } = await import('../payment/direct-route.ts');
+  const { port1, port2 } = new MessageChannel();
+  return { port: port2, end: serveNodes(network.nodes, network.chain, port1) };
+}
 
 /** Makes the browser ask the user, in the browser's own words. */
 function askBeforeLeaving(event: BeforeUnloadEvent): void {
