@@ -40,6 +40,8 @@ const chunks = [
     name: 'names',
     test: /\/shell\/names\/(site-names|name-problem|change-names)\.|\/src\/names\/name-changes\.|\/texts\/((en|de)\/)?names\./,
   },
+  // Reading from nodes needs no payments.
+  { name: 'nodes', test: /\/src\/nodes\// },
   { name: 'payment', test: /\/payment(\/|\.ts$)/ },
   // Publications, keys and backups. The worker has a hash of each file, so a few large ones are better.
   {

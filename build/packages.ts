@@ -34,6 +34,7 @@ export const packages: readonly PackageDefinition[] = [
     readme: 'src/publisher/README.md',
     modules: {
       '.': 'src/publisher/index.ts',
+      './network': 'src/publisher/network.ts',
       './node': 'src/publisher/node.ts',
       './s3': 'src/publisher/s3.ts',
     },

@@ -4,11 +4,14 @@ import { bufferAccess, type RandomAccess } from '../util/random-access.ts';
 import { encodeHeader } from './encode-header.ts';
 import { checkedPath, indexName } from './member-path.ts';
 import { blockBytes, paddedToBlock } from './tar-header.ts';
+import type { IndexSignature } from './tar-index.ts';
 
 export interface TarEntry {
   /** Relative, with `/` between folders. */
   path: string;
   source: RandomAccess;
+  /** Of a tarchive: written into the index as it is. */
+  signature?: IndexSignature;
 }
 
 /** The bytes after a tar's last member. */
@@ -16,7 +19,7 @@ export const tarEnd: Uint8Array<ArrayBuffer> = new Uint8Array(2 * blockBytes);
 
 /**
  * Lays files out as a tarchive: a tar whose last member, `archive.tar.idx`, has a line `path offset size` for each
- * other member. `read` composes the archive, which is never in memory. The same paths and bytes always give the same
+ * other member, with two more fields if it is signed. `read` composes the archive, which is never in memory. The same paths and bytes always give the same
  * archive, independent of order, owner, mode or time. Offsets in the index include the pax blocks of long paths.
  * @throws AntwayError `UNSUPPORTED` for a path that readers refuse, two entries with one path (in Unicode NFC), or no
  *   entries; `TOO_LARGE` for more entries or a longer index than readers accept.
@@ -31,8 +34,9 @@ export function createTarchive(entries: readonly TarEntry[]): RandomAccess {
   }
   const layout = new Layout();
   let text = '';
-  for (const { path, source } of sortedByPath(entries)) {
-    text += `${path} ${layout.add(path, source)} ${source.size}\n`;
+  for (const { path, source, signature } of sortedByPath(entries)) {
+    text += `${path} ${layout.add(path, source)} ${source.size}`;
+    text += signature ? ` ${signature.xorname} ${signature.signature}\n` : '\n';
   }
   const index = new TextEncoder().encode(text);
   if (index.length > limits.indexBytes) {
@@ -64,7 +68,7 @@ export function encodeMember(path: string, data: Uint8Array): Uint8Array<ArrayBu
 }
 
 function sortedByPath(entries: readonly TarEntry[]): TarEntry[] {
-  const sorted = entries.map(({ path, source }) => ({ path: checkedPath(path), source }));
+  const sorted = entries.map((entry) => ({ ...entry, path: checkedPath(entry.path) }));
   sorted.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
   for (const [i, { path }] of sorted.entries()) {
     if (path === sorted[i - 1]?.path) {

@@ -2,36 +2,49 @@ import { limits } from '../limits.ts';
 import type { RandomAccess } from '../util/random-access.ts';
 import { indexName, normalisePath, refusalOfPath, tooLong } from './member-path.ts';
 import { blockBytes, parseTarHeader } from './tar-header.ts';
-import { type IndexEntry, parseIndex, type RefusedEntry, readIndex } from './tar-index.ts';
+import {
+  type IndexEntry,
+  type IndexSignature,
+  parseIndex,
+  type RefusedEntry,
+  readIndex,
+} from './tar-index.ts';
 import { DamagedTar, type TarMember, tarMembers } from './tar-members.ts';
+
+export interface ListedMember extends TarMember {
+  signature?: IndexSignature;
+}
 
 /** Unique paths, and the entries that cannot be served. */
 export interface TarListing {
-  members: TarMember[];
+  members: ListedMember[];
   refused: RefusedEntry[];
 }
 
 /**
  * Lists a tar: by its index if it has a valid one, otherwise by its headers.
  * @param firstRead bytes at the tar's end that are searched for an index first.
+ * @param withSignatures as of `parseIndex`. A tar without a valid index has none.
  * @throws AntwayError `TOO_LARGE` for an index with too many entries.
  */
 export async function listTar(
   tar: RandomAccess,
   firstRead: number,
   signal?: AbortSignal,
+  withSignatures?: boolean,
 ): Promise<TarListing> {
-  return (await listByIndex(tar, firstRead, signal)) ?? listByHeaders(tar, signal);
+  return (await listByIndex(tar, firstRead, signal, withSignatures)) ?? listByHeaders(tar, signal);
 }
 
 async function listByIndex(
   tar: RandomAccess,
   firstRead: number,
   signal?: AbortSignal,
+  withSignatures?: boolean,
 ): Promise<TarListing | undefined> {
   const index = await readIndex(tar, firstRead, signal);
   if (!index) return undefined;
-  const { entries, refused } = parseIndex(index, tar.size);
+  const { entries, refused } = parseIndex(index, tar.size, withSignatures);
   const first = entries.values().next().value;
   // If the last member is a tarchive, the tar also ends with an index, but with positions in the inner tarchive.
   if (first && !(await hasHeader(tar, first, signal))) return undefined;

@@ -2,6 +2,8 @@ import { AntwayError } from '../errors.ts';
 import { limits } from '../limits.ts';
 
 export const indexName = 'archive.tar.idx';
+/** The member with the public key of an archive's signatures. */
+export const keyName = 'archive.tar.key';
 
 /** Removes `./`, which `tar` writes if it is given a folder as `.`: URLs cannot name it. */
 export function normalisePath(path: string): string {

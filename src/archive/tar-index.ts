@@ -4,10 +4,19 @@ import type { RandomAccess } from '../util/random-access.ts';
 import { indexName, normalisePath, refusalOfPath } from './member-path.ts';
 import { blockBytes, paddedToBlock, parseTarHeader } from './tar-header.ts';
 
+/** The last two fields of a line, in hex, as they are written. Parsing checks nothing of them. */
+export interface IndexSignature {
+  /** The SHA3-256 of a member's bytes: 64 digits. */
+  xorname: string;
+  /** Over the 32 bytes of `xorname`. */
+  signature: string;
+}
+
 export interface IndexEntry {
   path: string;
   offset: number;
   size: number;
+  signature?: IndexSignature;
 }
 
 export interface RefusedEntry {
@@ -81,9 +90,10 @@ const line = /^(.+) (-?\d+) (-?\d+)(?: ([0-9a-f]{64}) ([0-9a-f]+))?$/is;
  * Parses index lines `path offset size [xorname signature]`. The regular expression matches from the right, because
  * paths may contain blanks.
  * @param tarSize entries that reach past the tar's end are refused.
+ * @param withSignatures whether entries get their signatures, which need much more memory than the rest.
  * @throws AntwayError `TOO_LARGE` for more than 100,000 entries.
  */
-export function parseIndex(index: Uint8Array, tarSize: number): ParsedIndex {
+export function parseIndex(index: Uint8Array, tarSize: number, withSignatures = false): ParsedIndex {
   const entries = new Map<string, IndexEntry>();
   const refused: RefusedEntry[] = [];
   let count = 0;
@@ -103,7 +113,11 @@ export function parseIndex(index: Uint8Array, tarSize: number): ParsedIndex {
     const size = Number(match[3]);
     const reason = refusalOfPath(path) ?? refusalOfRange(offset, size, tarSize);
     if (reason) refused.push({ path: path.slice(0, 1000), reason });
-    else if (path !== indexName) entries.set(path, { path, offset, size });
+    else if (path !== indexName) {
+      const [, , , , xorname, signature] = match;
+      const isSigned = withSignatures && xorname && signature;
+      entries.set(path, { path, offset, size, ...(isSigned && { signature: { xorname, signature } }) });
+    }
   }
   dropFolders(entries);
   return { entries, refused };

@@ -12,6 +12,7 @@ import { type Payment, pay } from '../payment/pay.ts';
 import { gasOf, unpaid } from '../payment/payable.ts';
 import { Relay } from '../payment/relay.ts';
 import { rpcProvider } from '../payment/rpc.ts';
+import { secureUrl } from '../payment/secure-url.ts';
 import { type PaymentParts, settlePending } from '../payment/settle.ts';
 import type { StoreParts } from '../payment/upload.ts';
 import { Vault } from '../payment/vault.ts';
@@ -163,7 +164,7 @@ export function chainOf({ chain }: NetworkOptions): PaymentChain {
 }
 
 function originOf(text: string): string {
-  const url = urlOf(text);
+  const url = secureUrl(text);
   if (url && url.pathname === '/' && url.search === '' && url.hash === '') return url.origin;
   throw new UsageError(`“${text}” is no relay. A relay is https://host[:port], or http:// on loopback.`);
 }
@@ -172,19 +173,12 @@ function originOf(text: string): string {
 export function rpcOf({ rpc }: NetworkOptions, env: NodeJS.ProcessEnv): string {
   const text = rpc ?? env.ANTWAY_RPC;
   if (!text) throw new UsageError('--network needs an RPC endpoint of the chain: --rpc, or ANTWAY_RPC.');
-  const url = urlOf(text);
+  const url = secureUrl(text);
   // Security: `fetch` refuses them, with an error that has the password.
   if (url && !url.username && !url.password) return url.href;
   throw new UsageError(
     'The RPC endpoint must be an https:// URL without a user name and a password, or http:// on loopback.',
   );
-}
-
-/** @returns undefined unless the connection is encrypted, or does not leave this machine. */
-function urlOf(text: string): URL | undefined {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  const isLoopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\]|.*\.localhost)$/.test(url?.hostname ?? '');
-  return url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback) ? url : undefined;
 }
 
 function maxCostOf({ maxCost }: NetworkOptions): bigint | undefined {

@@ -69,7 +69,7 @@ export class ContentReader {
     if (content.kind !== 'archive') {
       return { kind: 'file', address: located.address, source: content.source, path: paths[0] ?? '' };
     }
-    const { archive, zip } = content;
+    const { archive, tar, zip } = content;
     let missing: AntwayError | undefined;
     for (const path of paths) {
       const found = await findInArchive(address, archive, path, this.#signal).catch((error) => {
@@ -79,7 +79,7 @@ export class ContentReader {
       });
       if (!found) continue;
       const isWhole = 'folder' in found && found.folder === '';
-      return { ...found, address: located.address, ...(isWhole && zip && { zip }) };
+      return { ...found, address: located.address, ...(tar && { tar }), ...(isWhole && zip && { zip }) };
     }
     throw missing;
   }
@@ -97,6 +97,8 @@ export interface OpenedFile {
   source: ByteSource;
   /** The path in the archive, or the path that the user gave with the address of a single file. */
   path: string;
+  /** As of `OpenedFolder`. */
+  tar?: ByteSource;
 }
 
 export interface OpenedFolder {
@@ -105,6 +107,8 @@ export interface OpenedFolder {
   archive: Archive;
   /** `''` for the root, otherwise with a slash at its end. */
   folder: string;
+  /** The bytes of the archive, if it is a tar. */
+  tar?: ByteSource;
   /** The bytes of the archive, if it is a ZIP and the folder is its root. */
   zip?: ByteSource;
 }

@@ -1,8 +1,12 @@
+import { resized } from './buffers.ts';
 import { concat } from './bytes.ts';
 import { nodeError } from './node-error.ts';
 import { nodeLimits } from './node-limits.ts';
 
 const prefixBytes = 4;
+/** The first allocation for a payload. Each further one is so many times as large as the bytes that have arrived. */
+const firstBytes = 64 * 1024;
+const growth = 8;
 
 /** Cuts a payload into messages of a data channel. A frame is the payload's length (u32, big-endian) and the payload. */
 export function* frameMessages(payload: Uint8Array): Generator<Uint8Array<ArrayBuffer>> {
@@ -15,15 +19,16 @@ export function* frameMessages(payload: Uint8Array): Generator<Uint8Array<ArrayB
 }
 
 /**
- * Puts the frames of a node together. It holds only bytes that arrived, never what a length claims, and takes a frame
- * only if one is owed.
+ * Puts the frames of a node together, each in one buffer. The buffer grows with the bytes that arrive, not with the length
+ * that a node claims. A frame is accepted only if one is owed.
  */
 export class FrameReader {
   #owed = 0;
   #limit = 0;
   #prefix: Uint8Array = new Uint8Array();
   #length: number | undefined;
-  #parts: Uint8Array[] = [];
+  #payload = new Uint8Array();
+  #messages = 0;
   #received = 0;
 
   /** Whether a frame has begun and is not complete. */
@@ -44,11 +49,11 @@ export class FrameReader {
   }
 
   /**
-   * Takes one message.
+   * Takes one message, and copies it.
    * @returns the payload that it completes, if it does.
    * @throws AntwayError `CORRUPT` if no honest node sends this message.
    */
-  take(message: Uint8Array): Uint8Array | undefined {
+  take(message: Uint8Array): Uint8Array<ArrayBuffer> | undefined {
     if (message.length === 0 || message.length > nodeLimits.messageBytes) {
       throw nodeError('protocol', `A node sent a message of ${message.length} bytes.`);
     }
@@ -61,14 +66,20 @@ export class FrameReader {
       if (this.#prefix.length < prefixBytes) return undefined;
       this.#begin(new DataView(this.#prefix.buffer).getUint32(0));
     }
-    this.#received += rest.length;
-    if (rest.length > 0) this.#parts.push(rest);
     const length = this.#length!;
-    if (this.#received > length) throw nodeError('protocol', 'A node sent more bytes than it announced.');
-    if (this.#parts.length > 16 + length / nodeLimits.leastMessageBytes) {
+    const received = this.#received + rest.length;
+    if (received > length) throw nodeError('protocol', 'A node sent more bytes than it announced.');
+    if (rest.length > 0) this.#messages++;
+    if (this.#messages > 16 + length / nodeLimits.leastMessageBytes) {
       throw nodeError('protocol', 'A node sends its answer in too small pieces.');
     }
-    return this.#received === length ? this.#end() : undefined;
+    if (received > this.#payload.length) {
+      const bytes = Math.min(length, Math.max(firstBytes, growth * received));
+      this.#payload = new Uint8Array(resized(this.#payload.buffer, bytes));
+    }
+    this.#payload.set(rest, this.#received);
+    this.#received = received;
+    return received === length ? this.#end() : undefined;
   }
 
   #begin(length: number): void {
@@ -78,12 +89,13 @@ export class FrameReader {
     this.#length = length;
   }
 
-  #end(): Uint8Array {
-    const payload = this.#parts.length === 1 ? this.#parts[0]! : concat(...this.#parts);
+  #end(): Uint8Array<ArrayBuffer> {
+    const payload = this.#payload;
     this.#owed--;
     this.#prefix = new Uint8Array();
     this.#length = undefined;
-    this.#parts = [];
+    this.#payload = new Uint8Array();
+    this.#messages = 0;
     this.#received = 0;
     return payload;
   }

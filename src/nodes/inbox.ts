@@ -6,9 +6,9 @@ import { nodeLimits } from './node-limits.ts';
 
 export interface InboxEvents {
   /** May throw: then the connection has failed. */
-  onPayload(payload: Uint8Array): void;
-  /** The first bytes of a payload have arrived. */
-  onBegin(): void;
+  onPayload(payload: Uint8Array<ArrayBuffer>): void;
+  /** Some bytes of a payload have arrived. */
+  onBytes(count: number): void;
   /** Called once. Nothing is taken after it. */
   onFailed(error: unknown): void;
 }
@@ -25,6 +25,8 @@ export class Inbox {
   #owed = 0;
   /** When the node has to have sent its next bytes, and when all of the payload. */
   #stallAt = 0;
+  /** The node may say nothing until then. */
+  #patientUntil = 0;
   #completeAt = Number.POSITIVE_INFINITY;
   #isWatching = false;
 
@@ -33,11 +35,17 @@ export class Inbox {
     this.#events = events;
   }
 
-  /** Announces that the node owes one more payload, of at most `limit` bytes. */
-  expect(limit: number): void {
+  /**
+   * Announces that the node owes one more payload, of at most `limit` bytes.
+   * @param patienceMs the time that the node gets in addition to begin with it.
+   */
+  expect(limit: number, patienceMs = 0): void {
     this.#reader.expect(limit);
+    if (this.#owed === 0) this.#patientUntil = 0;
     this.#owed++;
-    this.#stallAt = this.#clock.now() + nodeLimits.stallMs;
+    const stallAt = this.#clock.now() + nodeLimits.stallMs;
+    this.#patientUntil = Math.max(this.#patientUntil, stallAt + patienceMs);
+    this.#stallAt = Math.max(stallAt, this.#patientUntil);
     if (!this.#isWatching) void this.#watch();
   }
 
@@ -47,11 +55,9 @@ export class Inbox {
     try {
       const payload = this.#reader.take(message);
       const now = this.#clock.now();
-      this.#stallAt = now + nodeLimits.stallMs;
-      if (!wasReceiving) {
-        this.#completeAt = now + nodeLimits.stallMs;
-        this.#events.onBegin();
-      }
+      this.#stallAt = Math.max(now + nodeLimits.stallMs, this.#reader.isReceiving ? 0 : this.#patientUntil);
+      if (!wasReceiving) this.#completeAt = now + nodeLimits.stallMs;
+      this.#events.onBytes(message.length);
       if (payload) {
         this.#owed--;
         this.#completeAt = Number.POSITIVE_INFINITY;

@@ -20,6 +20,8 @@ export interface LookupOptions {
     isClose: (named?: readonly NodeAddress[]) => boolean,
   ): Promise<readonly NodeAddress[]>;
   signal: AbortSignal;
+  /** How many nodes to return. Default: the close group. */
+  count?: number;
 }
 
 interface Candidate {
@@ -50,7 +52,7 @@ const mostAddresses = 3;
  * Nodes that work together can name only each other, so that a lookup does not find the nodes between them. Therefore the lookup
  * then asks some more nodes: those named by nodes whose names it has asked least. One honest node near the target is
  * enough to name the true close group.
- * @returns the close group: the closest nodes that answered, closest first.
+ * @returns the closest nodes that answered, closest first: the close group, or `count` of them.
  * @throws the signal's reason when aborted.
  */
 export async function lookup(target: Uint8Array, options: LookupOptions): Promise<NodeAddress[]> {
@@ -199,7 +201,7 @@ class Lookup {
   #group(): NodeAddress[] {
     return this.#sorted()
       .filter(({ state }) => state === 'answered')
-      .slice(0, nodeLimits.closeGroup)
+      .slice(0, this.#options.count ?? nodeLimits.closeGroup)
       .map(({ addresses: [address] }) => address!);
   }
 

@@ -15,6 +15,8 @@ export type RequestBody =
   | { type: 'hello' }
   | { type: 'find_node'; target: string; count: number }
   | { type: 'get_chunk'; address: string }
+  | { type: 'quote_chunk'; address: string; size: number }
+  | { type: 'put_chunk'; address: string; quote: StorageQuote; transaction_hash: string }
   | { type: 'chunk_protocol' };
 
 /** A response, split into its header and the bytes after it. */
@@ -23,7 +25,7 @@ export interface Response {
   status: 'ok' | 'not_found' | 'error';
   type: string;
   header: unknown;
-  body: Uint8Array;
+  body: Uint8Array<ArrayBuffer>;
 }
 
 /** @param id a positive integer that no other request of the connection has. */
@@ -51,7 +53,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
  * Splits a response. There is no length between the JSON header and the body: the header ends with its last brace.
  * @throws AntwayError `CORRUPT`
  */
-export function decodeResponse(frame: Uint8Array): Response {
+export function decodeResponse(frame: Uint8Array<ArrayBuffer>): Response {
   const headerBytes = jsonLength(frame.subarray(0, nodeLimits.headerBytes));
   if (headerBytes === undefined) throw nodeError('protocol', 'A node sent a response without a header.');
   let header: unknown;
@@ -102,13 +104,45 @@ const helloHeader = s.object({
   protocol: v.literal(protocolName, `it must be ${protocolName}`),
   peer_id: peerId,
   capabilities: s.list(v.pipe(v.string(), v.maxLength(64, 'it is too long')), 64),
+  payment: v.optional(v.unknown()),
 });
 
-/** @returns what the node can do. @throws AntwayError `CORRUPT` */
-export function parseHello({ header }: Response, expectedPeerId: string): ReadonlySet<string> {
-  const { peer_id, capabilities } = check(helloHeader, header);
+const account = v.pipe(v.string(), v.regex(/^0x[0-9a-f]{40}$/i), v.toLowerCase());
+const paymentSchema = v.object({
+  chain_id: s.integer('chains'),
+  payment_token_address: account,
+  payment_vault_address: account,
+});
+
+/** The chain and the contracts by which a node wants to be paid. Contracts are `0x` and 40 lower-case hex digits. */
+export interface NodePayment {
+  chainId: number;
+  token: string;
+  vault: string;
+}
+
+export interface Hello {
+  /** The requests that the node answers. */
+  capabilities: ReadonlySet<string>;
+  /** Undefined if the node does not say it. Reads do not need it. */
+  payment: NodePayment | undefined;
+}
+
+/** @throws AntwayError `CORRUPT` */
+export function parseHello({ header }: Response, expectedPeerId: string): Hello {
+  const { peer_id, capabilities, payment } = check(helloHeader, header);
   if (peer_id !== expectedPeerId) throw nodeError('identity', 'A node greets with the name of another one.');
-  return new Set(capabilities);
+  const parsed = v.safeParse(paymentSchema, payment);
+  return {
+    capabilities: new Set(capabilities),
+    payment: parsed.success
+      ? {
+          chainId: parsed.output.chain_id,
+          token: parsed.output.payment_token_address,
+          vault: parsed.output.payment_vault_address,
+        }
+      : undefined,
+  };
 }
 
 const nodesHeader = s.object({
@@ -143,7 +177,7 @@ const chunkHeader = s.object({ address: v.string(), size: count });
 export function parseChunk(
   { type, header, body }: Response,
   expectedAddress: string,
-): Uint8Array | undefined {
+): Uint8Array<ArrayBuffer> | undefined {
   if (type !== 'chunk' && type !== 'chunk_not_found') {
     throw nodeError('protocol', 'A node answered another request.');
   }
@@ -156,6 +190,64 @@ export function parseChunk(
     throw nodeError('protocol', 'A node sent another chunk.');
   }
   return body;
+}
+
+const hex = (bytes: number) =>
+  s.pattern(new RegExp(`^[0-9a-f]{${2 * bytes}}$`), `it must be ${bytes} bytes in hex`);
+const [publicKey, signature] = [hex(1952), hex(3309)];
+const storageQuote = s.object({
+  peer_id: peerId,
+  content: hex(32),
+  timestamp_secs: s.integer('seconds'),
+  price: s.pattern(/^(0|[1-9][0-9]{0,38})$/, 'it must be a decimal number'),
+  rewards_address: account,
+  public_key: publicKey,
+  signature,
+  committed_key_count: s.integer('records'),
+  commitment_pin: v.nullable(hex(32)),
+  quote_hash: hex(32),
+  commitment: v.nullable(
+    s.object({
+      encoded: s.pattern(/^(?:[0-9a-f]{2}){1,16384}$/, 'it must be hex digits'),
+      root: hex(32),
+      key_count: s.integer('records'),
+      sender_peer_id: peerId,
+      sender_public_key: publicKey,
+      signature,
+    }),
+  ),
+});
+
+/** The price that a node signs for a chunk, in the form of the wire. */
+export type StorageQuote = v.InferOutput<typeof storageQuote>;
+
+const quoteHeader = s.object({
+  type: v.literal('storage_quote'),
+  address: v.string(),
+  already_stored: v.boolean(),
+  quote: storageQuote,
+});
+
+/** The quote of a node, of which nothing but the form is verified. @throws AntwayError `CORRUPT` */
+export function parseQuote(
+  { header, body }: Response,
+  expectedAddress: string,
+): { isStored: boolean; quote: StorageQuote } {
+  const { address, already_stored, quote } = check(quoteHeader, header);
+  if (address !== expectedAddress || body.length > 0) {
+    throw nodeError('protocol', 'A node answered another request.');
+  }
+  return { isStored: already_stored, quote };
+}
+
+const storedHeader = s.object({ type: v.literal('chunk_stored'), address: v.string() });
+
+/** Makes sure that the node says that it has the chunk. @throws AntwayError `CORRUPT` */
+export function checkStored({ header, body }: Response, expectedAddress: string): void {
+  const { address } = check(storedHeader, header);
+  if (address !== expectedAddress || body.length > 0) {
+    throw nodeError('protocol', 'A node answered another request.');
+  }
 }
 
 const errorHeader = s.object({ code: v.pipe(v.string(), v.regex(/^[a-z_]{1,64}$/)) });

@@ -2,20 +2,26 @@ import { type Address, toHex } from '../address.ts';
 import type { AntwayError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { raceAbort, transferMs } from '../util/watchdog.ts';
+import { resized } from './buffers.ts';
 import type { NodeChannel } from './channel.ts';
 import { decodePointerGet, encodePointerGet } from './chunk-protocol.ts';
 import { type Clock, withTimeout } from './clock.ts';
 import { frameMessages } from './frames.ts';
 import { Inbox } from './inbox.ts';
 import {
+  checkStored,
   decodeResponse,
   encodeRequest,
   errorCode,
+  type Hello,
+  type NodePayment,
   parseChunk,
   parseHello,
   parseNodes,
+  parseQuote,
   type RequestBody,
   type Response,
+  type StorageQuote,
 } from './messages.ts';
 import { type NodeAddress, peerIdBytes } from './node-address.ts';
 import { nodeError } from './node-error.ts';
@@ -26,8 +32,20 @@ import { acceptBytes, Handshake, recordOverheadBytes, type Session } from './ses
 
 export interface RequestOptions {
   signal: AbortSignal;
-  /** Called when an answer begins to arrive. It may be the answer to another request of the connection. */
-  onFirstByte?(): void;
+  /** Called for each part of an answer that arrives. It may be the answer to another request of the connection. */
+  onBytes?(count: number): void;
+}
+
+/** The answer of a node that was asked for a price. */
+export type Quoted = ReturnType<typeof parseQuote>;
+
+/** A chunk and the quote that was paid for it, which may be the one of another node. */
+export interface PaidChunk {
+  address: Address;
+  bytes: Uint8Array<ArrayBuffer>;
+  quote: StorageQuote;
+  /** 64 hex digits. */
+  transaction: string;
 }
 
 /** An authenticated connection to one node. */
@@ -38,10 +56,19 @@ export interface NodeClient {
   readonly isBusy: boolean;
   /** Whether the node reads pointers. */
   readonly hasPointers: boolean;
+  /** How the node wants to be paid. Undefined if it takes no paid chunks. */
+  readonly payment: NodePayment | undefined;
   /** The nodes closest to a target that the node knows. They are hints of a stranger. */
   findNode(target: Uint8Array, options: RequestOptions): Promise<NodeAddress[]>;
   /** @returns bytes that nothing has verified; undefined if the node has none. */
-  getChunk(address: Address, options: RequestOptions): Promise<Uint8Array | undefined>;
+  getChunk(address: Address, options: RequestOptions): Promise<Uint8Array<ArrayBuffer> | undefined>;
+  /** Asks for the price of a chunk. @returns a quote that nothing has verified. */
+  quoteChunk(address: Address, size: number, options: RequestOptions): Promise<Quoted>;
+  /**
+   * Sends a chunk that was paid for.
+   * @throws AntwayError with `details.reason`, the node's code, if the node refuses it.
+   */
+  putChunk(chunk: PaidChunk, options: RequestOptions): Promise<void>;
   /** @returns a record that nothing has verified; undefined if the node has none. */
   getPointer(address: Address, options: RequestOptions): Promise<Uint8Array<ArrayBuffer> | undefined>;
   close(): void;
@@ -52,7 +79,7 @@ const smallFrame = nodeLimits.headerBytes + recordOverheadBytes;
 
 interface Pending {
   resolve(response: Response): void;
-  onFirstByte(): void;
+  onBytes(count: number): void;
 }
 
 /**
@@ -71,7 +98,9 @@ export class ChannelClient implements NodeClient {
   /** Fires when the connection ends, with the reason. */
   readonly #end = new AbortController();
   #session: Session | undefined;
-  #capabilities: ReadonlySet<string> = new Set();
+  #hello: Hello = { capabilities: new Set(), payment: undefined };
+  /** A node stores one chunk of a connection at a time. */
+  readonly #puts = new Places(1);
   #sending: Promise<void> = Promise.resolve();
   #lastId = 0;
 
@@ -82,8 +111,8 @@ export class ChannelClient implements NodeClient {
     this.#rate = new RateLimit(clock, nodeLimits.requestsPerSecond, nodeLimits.requestBurst);
     this.#inbox = new Inbox(clock, {
       onPayload: (payload) => this.#received(payload),
-      onBegin: () => {
-        for (const { onFirstByte } of this.#pending.values()) onFirstByte();
+      onBytes: (count) => {
+        for (const { onBytes } of this.#pending.values()) onBytes(count);
       },
       onFailed: (error) => this.#fail(error),
     });
@@ -119,7 +148,13 @@ export class ChannelClient implements NodeClient {
   }
 
   get hasPointers(): boolean {
-    return this.#capabilities.has('pointer_protocol') && this.#capabilities.has('chunk_protocol');
+    const { capabilities } = this.#hello;
+    return capabilities.has('pointer_protocol') && capabilities.has('chunk_protocol');
+  }
+
+  get payment(): NodePayment | undefined {
+    const { capabilities, payment } = this.#hello;
+    return capabilities.has('quote_chunk') && capabilities.has('put_chunk') ? payment : undefined;
   }
 
   async findNode(target: Uint8Array, options: RequestOptions): Promise<NodeAddress[]> {
@@ -130,10 +165,28 @@ export class ChannelClient implements NodeClient {
     );
   }
 
-  async getChunk(address: Address, options: RequestOptions): Promise<Uint8Array | undefined> {
+  async getChunk(address: Address, options: RequestOptions): Promise<Uint8Array<ArrayBuffer> | undefined> {
     const request = { type: 'get_chunk', address: address.hex } as const;
     const response = await this.#request(request, smallFrame + nodeLimits.chunkBytes, options);
     return this.#parsed(response, () => parseChunk(response, address.hex));
+  }
+
+  async quoteChunk(address: Address, size: number, options: RequestOptions): Promise<Quoted> {
+    const request = { type: 'quote_chunk', address: address.hex, size } as const;
+    const response = await this.#request(request, smallFrame, options);
+    return this.#parsed(response, () => parseQuote(response, address.hex));
+  }
+
+  async putChunk({ address, bytes, quote, transaction }: PaidChunk, options: RequestOptions): Promise<void> {
+    const release = await raceAbort(this.#puts.take(options.signal), this.#end.signal);
+    try {
+      const paid = { quote, transaction_hash: transaction };
+      const request = { type: 'put_chunk', address: address.hex, ...paid } as const;
+      const response = await this.#request(request, smallFrame, options, bytes);
+      this.#parsed(response, () => checkStored(response, address.hex));
+    } finally {
+      release();
+    }
   }
 
   async getPointer(address: Address, options: RequestOptions): Promise<Uint8Array<ArrayBuffer> | undefined> {
@@ -162,8 +215,8 @@ export class ChannelClient implements NodeClient {
     const accept = await raceAbort(raceAbort(accepted, this.#end.signal), signal);
     this.#session = handshake.finish(accept, peerIdBytes(this.address));
     const response = await this.#request({ type: 'hello' }, smallFrame, { signal });
-    this.#capabilities = parseHello(response, this.address.peerId);
-    if (this.#capabilities.has(multiplexing)) this.#places.add(nodeLimits.requestsAtOnce - 1);
+    this.#hello = this.#parsed(response, () => parseHello(response, this.address.peerId));
+    if (this.#hello.capabilities.has(multiplexing)) this.#places.add(nodeLimits.requestsAtOnce - 1);
   }
 
   #onAccept: (accept: Uint8Array) => void = () => undefined;
@@ -182,7 +235,7 @@ export class ChannelClient implements NodeClient {
   async #request(
     request: RequestBody,
     frameBytes: number,
-    { signal, onFirstByte = () => undefined }: RequestOptions,
+    { signal, onBytes = () => undefined }: RequestOptions,
     body?: Uint8Array<ArrayBuffer>,
   ): Promise<Response> {
     const id = ++this.#lastId;
@@ -195,10 +248,12 @@ export class ChannelClient implements NodeClient {
       throw error;
     }
     const answer = new Promise<Response>((resolve) => {
-      this.#pending.set(id, { resolve, onFirstByte });
+      this.#pending.set(id, { resolve, onBytes: (count) => signal.aborted || onBytes(count) });
     });
-    this.#inbox.expect(frameBytes);
-    const totalMs = nodeLimits.stallMs + nodeLimits.requestsAtOnce * transferMs(frameBytes);
+    // The node answers a chunk only once it has all of it, and has asked the chain for the payment.
+    const patienceMs = body ? transferMs(body.length) + nodeLimits.putMs : 0;
+    this.#inbox.expect(frameBytes, patienceMs);
+    const totalMs = patienceMs + nodeLimits.stallMs + nodeLimits.requestsAtOnce * transferMs(frameBytes);
     const late = () => nodeError('timeout', 'A node does not answer a request, but others.');
     const finished = withTimeout(this.#clock, totalMs, this.#end.signal, late, (ended) =>
       raceAbort(answer, ended),
@@ -209,9 +264,14 @@ export class ChannelClient implements NodeClient {
     // It has no other listener if the caller leaves.
     finished.catch((error) => this.#fail(error));
     this.#send(this.#session!.encrypt(encodeRequest(id, request, body))).catch((error) => this.#fail(error));
-    const response = await raceAbort(finished, signal);
+    const response = await raceAbort(finished, signal).catch((error) => {
+      // Nothing reads the answer. It may have four megabytes.
+      finished.then(({ body }) => resized(body.buffer, 0)).catch(() => undefined);
+      throw error;
+    });
     if (response.status === 'error') {
-      throw nodeError('refused', `A node refused a request (${errorCode(response)}).`);
+      const reason = errorCode(response);
+      throw nodeError('refused', `A node refused a request (${reason}).`, undefined, { reason });
     }
     return response;
   }
@@ -227,7 +287,7 @@ export class ChannelClient implements NodeClient {
     return this.#sending;
   }
 
-  #received(payload: Uint8Array): void {
+  #received(payload: Uint8Array<ArrayBuffer>): void {
     if (!this.#session) {
       this.#onAccept(payload);
       return;

@@ -1,4 +1,4 @@
-import { AntwayError, type ErrorCode } from '../errors.ts';
+import { AntwayError, type ErrorCode, type ErrorDetails } from '../errors.ts';
 
 /** The kind of a node's failure. */
 export type NodeProblem =
@@ -24,8 +24,14 @@ const codes: Record<NodeProblem, ErrorCode> = {
 };
 
 /** A failure of one node. `details.problem` is stable. */
-export function nodeError(problem: NodeProblem, message: string, cause?: unknown): AntwayError {
-  return new AntwayError(codes[problem], message, { problem }, cause === undefined ? undefined : { cause });
+export function nodeError(
+  problem: NodeProblem,
+  message: string,
+  cause?: unknown,
+  details: ErrorDetails = {},
+): AntwayError {
+  const options = cause === undefined ? undefined : { cause };
+  return new AntwayError(codes[problem], message, { ...details, problem }, options);
 }
 
 export function problemOf(error: unknown): NodeProblem | undefined {

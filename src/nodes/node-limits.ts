@@ -33,6 +33,8 @@ export const nodeLimits = Object.freeze({
   handshakeMs: 10_000,
   /** A node that sends nothing for this time while it owes an answer is given up. */
   stallMs: 10_000,
+  /** How long a node may take to check the payment for a chunk and to store it. */
+  putMs: 60_000,
   /** Nodes close connections that are idle for a minute. */
   idleMs: 50_000,
   connections: 24,
@@ -48,9 +50,15 @@ export const nodeLimits = Object.freeze({
   retryMs: { first: 60_000, most: 3_600_000 },
   /** A node that sent wrong bytes or broke the protocol. */
   banMs: 3_600_000,
-  /** The next node is asked for a record that another one sends: without a first byte, and after it. */
+  /**
+   * The next node is asked for a record that another one sends: without a first byte at the least, and after it. Each so
+   * many bytes that arrive give a node one more millisecond.
+   */
   hedgeMs: { firstByte: 800, rest: 4_000 },
+  hedgeBytesPerMs: 256,
   recordsAtOnce: 3,
+  /** Records of all reads that arrive from a further node, because the first one is slow. */
+  sparesAtOnce: 2,
 
   /** Nodes that are remembered for the next start, and how often that is written. */
   remembered: 200,

@@ -9,7 +9,7 @@ import { nodeError } from './node-error.ts';
 import { nodeLimits } from './node-limits.ts';
 import type { NodeMemory } from './node-memory.ts';
 import { type ConnectNode, NodePool } from './node-pool.ts';
-import { RecordGate } from './record-gate.ts';
+import { Pace, RecordGate } from './record-gate.ts';
 import { RoutingTable } from './routing-table.ts';
 
 export interface NodesOptions {
@@ -24,8 +24,8 @@ export interface NodesOptions {
 export interface ReadOptions<T> {
   signal?: AbortSignal;
   onFirstByte?(): void;
-  /** Checks the bytes of a stranger. It throws if they are not those of the address. */
-  verify(bytes: Uint8Array): T | Promise<T>;
+  /** Checks the bytes of a stranger, and may keep them. It throws if they are not those of the address. */
+  verify(bytes: Uint8Array<ArrayBuffer>): T | Promise<T>;
 }
 
 export interface NodesStatus {
@@ -43,6 +43,7 @@ export class Nodes {
   readonly #table = new RoutingTable();
   readonly #pool: NodePool;
   readonly #closed = new AbortController();
+  readonly #pace = new Pace();
   #start: Promise<void> | undefined;
   #lookups = 0;
   #isSaving = false;
@@ -74,35 +75,35 @@ export class Nodes {
   async chunk<T>(address: Address, options: ReadOptions<T>): Promise<T> {
     const { signal, verify, onFirstByte } = options;
     const found = new AbortController();
-    const gate = new RecordGate(this.#options.clock);
+    const gate = new RecordGate(this.#options.clock, this.#pace);
     const denials = new Set<string>();
     let value: { value: T } | undefined;
+    let hasBegun = false;
 
     /** @returns whether the record was read. */
-    const get = async (client: NodeClient, own: AbortSignal): Promise<boolean> => {
-      const bytes = await gate.run(own, (began) =>
-        client.getChunk(address, {
-          signal: own,
-          onFirstByte: () => {
-            began();
-            onFirstByte?.();
-          },
-        }),
-      );
-      if (!bytes) {
-        denials.add(client.address.peerId);
-        return false;
-      }
-      let verified: T;
-      try {
-        verified = await verify(bytes);
-      } catch (cause) {
-        throw nodeError('wrong-bytes', 'A node sent bytes of another address.', cause);
-      }
-      value ??= { value: verified };
-      found.abort();
-      return true;
-    };
+    const get = (client: NodeClient, own: AbortSignal): Promise<boolean> =>
+      // The turn lasts until the record is verified: the next node would send a record that is not needed any more.
+      gate.run(own, async (arrived) => {
+        const onBytes = (count: number) => {
+          if (!hasBegun) onFirstByte?.();
+          hasBegun = true;
+          arrived(count);
+        };
+        const bytes = await client.getChunk(address, { signal: own, onBytes });
+        if (!bytes) {
+          denials.add(client.address.peerId);
+          return false;
+        }
+        let verified: T;
+        try {
+          verified = await verify(bytes);
+        } catch (cause) {
+          throw nodeError('wrong-bytes', 'A node sent bytes of another address.', cause);
+        }
+        value ??= { value: verified };
+        found.abort();
+        return true;
+      });
 
     const group = await this.#lookup(address.bytes, signal, found.signal, async (node, isClose, own) => {
       const client = await this.#pool.client(node, own);
@@ -152,6 +153,35 @@ export class Nodes {
     return records;
   }
 
+  /**
+   * Finds the nodes closest to an address that answer.
+   * @param count at least the close group.
+   * @returns at most so many nodes, closest first. @throws the signal's reason when aborted.
+   */
+  closest(address: Address, count: number, signal: AbortSignal): Promise<NodeAddress[]> {
+    const never = new AbortController().signal;
+    const ask = async (node: NodeAddress, own: AbortSignal) => {
+      const client = await this.#pool.client(node, own);
+      const named = await client.findNode(address.bytes, { signal: own });
+      this.#named(named);
+      return named;
+    };
+    return this.#lookup(address.bytes, signal, never, (node, _, own) => ask(node, own), count);
+  }
+
+  /**
+   * Works with one node. If the work throws that the node is hostile, the node is left out for an hour.
+   * @throws the error of `work`; AntwayError `PEERS_UNREACHABLE` without a connection; the signal's reason when aborted.
+   */
+  use<T>(
+    node: NodeAddress,
+    signal: AbortSignal,
+    work: (client: NodeClient, own: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const own = AbortSignal.any([this.#closed.signal, signal]);
+    return this.#watched(node, own, async () => work(await this.#pool.client(node, own), own));
+  }
+
   /** Call this when the browser is online again. */
   wake(): void {
     this.#pool.wake();
@@ -173,6 +203,7 @@ export class Nodes {
       isClose: (named?: readonly NodeAddress[]) => boolean,
       own: AbortSignal,
     ) => Promise<readonly NodeAddress[]>,
+    count: number = nodeLimits.closeGroup,
   ): Promise<NodeAddress[]> {
     this.#start ??= this.#load();
     await raceAbort(this.#start, this.#closed.signal);
@@ -187,6 +218,7 @@ export class Nodes {
         isAllowed: (node) => this.#pool.isAllowed(node),
         ask: (node, isClose) => this.#watched(node, own, () => ask(node, isClose, own)),
         signal: own,
+        count,
       });
     } catch (error) {
       if (done.aborted && !signal?.aborted) return [];

@@ -1,6 +1,7 @@
 import { Address } from '../address.ts';
 import { AntwayError, asAntwayError } from '../errors.ts';
 import { raceAbort } from '../util/watchdog.ts';
+import { resized } from './buffers.ts';
 import type { Nodes } from './nodes.ts';
 import { Places } from './places.ts';
 import { portLimits } from './port-limits.ts';
@@ -130,7 +131,7 @@ export class NodeOwner {
   ): Promise<ArrayBuffer[]> {
     const { nodes, verify } = this.#options;
     const address = Address.fromHex(hex);
-    const checked = async (bytes: Uint8Array): Promise<ArrayBuffer> => {
+    const checked = async (bytes: Uint8Array<ArrayBuffer>): Promise<ArrayBuffer> => {
       if (bytes.length > limit) {
         throw new AntwayError('CORRUPT', `The record has ${bytes.length} bytes, more than ${limit}.`);
       }
@@ -143,10 +144,9 @@ export class NodeOwner {
   }
 }
 
-/** A buffer of exactly these bytes, which can be transferred. */
-function ownBuffer({ buffer, byteOffset, byteLength }: Uint8Array): ArrayBuffer {
-  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) return buffer;
-  const copy = new Uint8Array(byteLength);
-  copy.set(new Uint8Array(buffer, byteOffset, byteLength));
-  return copy.buffer;
+/** A buffer of exactly these bytes, which can be transferred. The given bytes are of no use afterwards. */
+function ownBuffer(bytes: Uint8Array<ArrayBuffer>): ArrayBuffer {
+  const { buffer, byteOffset, byteLength } = bytes;
+  new Uint8Array(buffer).copyWithin(0, byteOffset, byteOffset + byteLength);
+  return resized(buffer, byteLength);
 }

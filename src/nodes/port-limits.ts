@@ -2,10 +2,10 @@
 export const portLimits = Object.freeze({
   /** Requests that a worker sends at the same time. The others wait in the worker. */
   requests: 64,
-  /** Requests that a page works on at the same time. Each can have a record of four megabytes in memory. */
-  atOnce: 12,
+  /** Requests that a page works on at the same time. Each can use some ten megabytes for its record. */
+  atOnce: 8,
   /** The same for one worker, so that a worker with many slow requests leaves places for the others. */
-  atOncePerPort: 8,
+  atOncePerPort: 6,
   /** Pointer records in one answer. */
   records: 20,
   /** Longest error message, in UTF-16 units. */

@@ -1,50 +1,101 @@
 import type { Clock } from './clock.ts';
 import { nodeLimits } from './node-limits.ts';
 
+/** The state of the link, which all reads together have learned. */
+export class Pace {
+  /** How many further nodes may be asked for records that already arrive. */
+  spares = nodeLimits.sparesAtOnce;
+  #firstByteMs = 0;
+
+  /** How long the first byte of a record is awaited: twice as long as it took lately. */
+  get patienceMs(): number {
+    const { firstByte, rest } = nodeLimits.hedgeMs;
+    return Math.min(rest, Math.max(firstByte, 2 * this.#firstByteMs));
+  }
+
+  /** Notes how long the first byte of a record took. */
+  firstByteAfter(milliseconds: number): void {
+    this.#firstByteMs += (milliseconds - this.#firstByteMs) / 4;
+  }
+}
+
 /**
  * Decides when a node is asked for a record: at once if no other is being asked, else after a delay, because a record can
- * have four megabytes.
+ * have four megabytes. If a node sends the record slowly, the link may be slow. Then records from further nodes make it
+ * slower, so there are only some at the same time.
  */
 export class RecordGate {
   readonly #clock: Clock;
+  readonly #pace: Pace;
   #inProgress = 0;
+  #arriving = 0;
   #nextAt = 0;
   #changed = Promise.resolve();
   #change: () => void = () => undefined;
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, pace: Pace) {
     this.#clock = clock;
+    this.#pace = pace;
     this.#arm();
   }
 
   /**
    * Waits for a turn, and runs `work` in it.
-   * @param work calls `onFirstByte` when the record begins to arrive.
+   * @param work calls `onBytes` when bytes of the record arrive.
    */
-  async run<T>(signal: AbortSignal, work: (onFirstByte: () => void) => Promise<T>): Promise<T> {
-    while (this.#inProgress > 0) {
-      const waitMs = this.#nextAt - this.#clock.now();
-      if (waitMs <= 0 && this.#inProgress < nodeLimits.recordsAtOnce) break;
-      const timer = new AbortController();
-      const waits: Promise<unknown>[] = [this.#changed];
-      if (waitMs > 0) waits.push(this.#clock.delay(waitMs, timer.signal).catch(() => undefined));
-      await Promise.race(waits);
-      timer.abort();
-      signal.throwIfAborted();
-    }
+  async run<T>(signal: AbortSignal, work: (onBytes: (count: number) => void) => Promise<T>): Promise<T> {
+    // Nothing may happen between the last look and the start.
+    while (!this.#isFree()) await this.#wait(signal);
+    const isSpare = this.#arriving > 0;
+    if (isSpare) this.#pace.spares--;
     this.#inProgress++;
-    this.#hold(nodeLimits.hedgeMs.firstByte);
+    this.#hold(this.#clock.now() + this.#pace.patienceMs);
+    const startedAt = this.#clock.now();
+    let patientUntil: number | undefined;
+    const onBytes = (count: number) => {
+      if (patientUntil === undefined) {
+        this.#arriving++;
+        this.#pace.firstByteAfter(this.#clock.now() - startedAt);
+        patientUntil = this.#clock.now() + nodeLimits.hedgeMs.rest;
+      }
+      patientUntil += count / nodeLimits.hedgeBytesPerMs;
+      this.#hold(patientUntil);
+    };
     try {
-      return await work(() => this.#hold(nodeLimits.hedgeMs.rest));
+      return await work(onBytes);
     } finally {
+      if (patientUntil !== undefined) this.#arriving--;
+      if (isSpare) this.#pace.spares++;
       this.#inProgress--;
+      // The bytes of this node say nothing about the others.
+      this.#nextAt = Math.min(this.#nextAt, this.#clock.now() + this.#pace.patienceMs);
       this.#change();
       this.#arm();
     }
   }
 
-  #hold(milliseconds: number): void {
-    this.#nextAt = this.#clock.now() + milliseconds;
+  #isFree(): boolean {
+    if (this.#inProgress === 0) return true;
+    if (this.#clock.now() < this.#nextAt || this.#inProgress >= nodeLimits.recordsAtOnce) return false;
+    if (this.#arriving === 0 || this.#pace.spares > 0) return true;
+    // Another read gives a spare back without notice.
+    this.#hold(this.#clock.now() + this.#pace.patienceMs);
+    return false;
+  }
+
+  async #wait(signal: AbortSignal): Promise<void> {
+    const waitMs = this.#nextAt - this.#clock.now();
+    const timer = new AbortController();
+    const waits: Promise<unknown>[] = [this.#changed];
+    if (waitMs > 0) waits.push(this.#clock.delay(waitMs, timer.signal).catch(() => undefined));
+    await Promise.race(waits);
+    timer.abort();
+    signal.throwIfAborted();
+  }
+
+  /** Lets no further node be asked before this time. */
+  #hold(untilMs: number): void {
+    this.#nextAt = Math.max(this.#nextAt, untilMs);
   }
 
   #arm(): void {

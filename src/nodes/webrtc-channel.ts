@@ -1,4 +1,5 @@
 import { synthesiseAnswer } from './answer.ts';
+import { discard } from './buffers.ts';
 import type { NodeChannel, OpenChannel } from './channel.ts';
 import type { NodeAddress } from './node-address.ts';
 import { nodeError } from './node-error.ts';
@@ -53,7 +54,9 @@ class WebRtcChannel implements NodeChannel {
     this.#channel.bufferedAmountLowThreshold = bufferedBytes / 2;
     this.#channel.onmessage = ({ data }) => {
       // Text is not of the protocol. An empty message makes the reader end the connection.
-      this.#onMessage(data instanceof ArrayBuffer ? new Uint8Array(data) : new Uint8Array());
+      const message = data instanceof ArrayBuffer ? new Uint8Array(data) : new Uint8Array();
+      this.#onMessage(message);
+      if (!this.#early) discard(message.buffer);
     };
     this.opened = new Promise((resolve, reject) => {
       this.#channel.onopen = () => resolve();

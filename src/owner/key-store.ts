@@ -1,5 +1,5 @@
-import { clear, createStore, del, entries, get, type UseStore, update } from 'idb-keyval';
-import { Address, fromHex, toHex } from '../address.ts';
+import { clear, createStore, del, entries, get, promisifyRequest, type UseStore, update } from 'idb-keyval';
+import { Address, equalBytes, fromHex, toHex } from '../address.ts';
 import { AntwayError } from '../errors.ts';
 import { DeviceKey, deviceEntry } from './device-key.ts';
 import { checkPassphrase } from './key-file.ts';
@@ -74,6 +74,16 @@ export class OwnerKeyStore {
     });
   }
 
+  /** The pointers whose keys this profile has stored from their seeds, or has used. Nothing proves the other keys. */
+  async provenAddresses(): Promise<Address[]> {
+    const stored = (await entries<string, Entry>(this.#store)).filter(([name]) => name !== deviceEntry);
+    const proven = stored.filter(([, entry]) => {
+      const { passphrase, passkey } = parse(entry);
+      return passkey !== null || (passphrase !== null && isProven(passphrase));
+    });
+    return proven.map(([hex]) => Address.fromHex(hex));
+  }
+
   /**
    * Stores a key. A stored key of the same pointer gets the new passphrase or passkey, and keeps the other one.
    * @throws AntwayError `BAD_CONFIG` as `createKeyFile`; the errors of the database.
@@ -107,18 +117,13 @@ export class OwnerKeyStore {
    *   entry is damaged, or if it has the key of another pointer.
    */
   async seed(address: Address, unlock: Unlock): Promise<Bytes> {
-    const seed = await this.#decrypted(address, unlock);
-    if (new OwnerKey(seed).address.hex === address.hex) return seed;
-    // The writer of a backup can encrypt any seed for any address.
-    seed.fill(0);
-    throw unlockProblem('damaged');
-  }
-
-  async #decrypted(address: Address, unlock: Unlock): Promise<Bytes> {
     const { passphrase, passkey } = await this.#entry(address);
     if (typeof unlock === 'string') {
       if (!passphrase) throw absent(address, 'The key of the pointer has no passphrase.');
-      return unwrapByPassphrase(passphrase, address, unlock, await this.#deviceSecret(passphrase));
+      const secret = await this.#deviceSecret(passphrase);
+      const seed = await unwrapByPassphrase(passphrase, address, unlock, secret);
+      if (!isProven(passphrase)) await this.#prove(address, seed, passphrase);
+      return seed;
     }
     if (!passkey) throw absent(address, 'The key of the pointer has no passkey.');
     return unwrapByPasskey(passkey, address, unlock, (bytes) => this.#device.sign(bytes));
@@ -192,6 +197,26 @@ export class OwnerKeyStore {
     await clear(this.#store);
   }
 
+  /** @throws AntwayError `CORRUPT` if the key is not the pointer's. */
+  async #prove(address: Address, seed: Bytes, { salt }: PassphraseWrapping): Promise<void> {
+    if (!new OwnerKey(seed).address.equals(address)) {
+      // The writer of a backup can encrypt any seed for any address.
+      seed.fill(0);
+      throw unlockProblem('damaged');
+    }
+    await this.#store('readwrite', (store) => {
+      const reading: IDBRequest<Entry | undefined> = store.get(address.hex);
+      reading.onsuccess = () => {
+        const stored = reading.result && parse(reading.result);
+        // Another tab may have replaced or removed the key.
+        if (!stored?.passphrase || !equalBytes(stored.passphrase.salt, salt)) return;
+        const passphrase: PassphraseWrapping = { ...stored.passphrase, isProven: true };
+        store.put({ ...stored, passphrase } satisfies StoredKey, address.hex);
+      };
+      return promisifyRequest(store.transaction);
+    });
+  }
+
   async #entry(address: Address): Promise<StoredKey> {
     const entry = await get<Entry>(address.hex, this.#store);
     if (entry === undefined) return notStored(address);
@@ -214,7 +239,9 @@ export class OwnerKeyStore {
 /** An encryption that is damaged counts as absent, so that it keeps no other one from use. */
 function parse(entry: Entry): StoredKey {
   const version = entry?.version;
-  if (version !== undefined && version !== 2) throw newer();
+  if (version !== undefined && version !== 2) {
+    throw new AntwayError('UNSUPPORTED', 'A newer version of Antway stored this key. Update Antway.');
+  }
   const { passphrase, passkey } = version === 2 ? entry : { passphrase: entry, passkey: null };
   return {
     version: 2,
@@ -227,8 +254,9 @@ function hasBytes<T extends object>(wrapping: T | null, names: (keyof T)[]): wra
   return names.every((name) => wrapping?.[name] instanceof Uint8Array);
 }
 
-function newer(): AntwayError {
-  return new AntwayError('UNSUPPORTED', 'A newer version of Antway stored this key. Update Antway.');
+/** Whether the seed has given the key of its pointer. */
+function isProven(passphrase: PassphraseWrapping): boolean {
+  return !passphrase.mask || passphrase.isProven === true;
 }
 
 function notStored(address: Address): never {

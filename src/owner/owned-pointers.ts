@@ -144,6 +144,21 @@ export class OwnedPointers {
   }
 
   /**
+   * The seed of a key, to sign other things than states. The caller overwrites it after use.
+   * @throws AntwayError as `OwnerKeyStore.seed`.
+   */
+  async seed(address: Address, unlock: Unlock): Promise<Uint8Array<ArrayBuffer>> {
+    return this.#keys.seed(address, unlock);
+  }
+
+  /** The label of each pointer whose key is proven to be the user's, by address. */
+  async provenLabels(): Promise<Map<string, string>> {
+    const [proven, owned] = await Promise.all([this.#keys.provenAddresses(), this.list()]);
+    const labels = new Map(owned.map(({ address, label }) => [address.hex, label]));
+    return new Map(proven.map(({ hex }) => [hex, labels.get(hex) ?? '']));
+  }
+
+  /**
    * The text of a key file, as the command reads it.
    * @param passphrase of the file.
    * @throws AntwayError as `OwnerKeyStore.seed` and `createKeyFile`.

@@ -15,6 +15,8 @@ export interface PassphraseWrapping {
    * For a key of another profile: that profile's device secret for this salt, XOR one that only this profile can make.
    */
   mask?: Bytes;
+  /** For a key of another profile: true once the seed gave the key of its pointer. */
+  isProven?: true;
 }
 
 /** @param deviceSecret gives the bytes that this profile adds for a salt. */

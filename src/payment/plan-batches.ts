@@ -4,7 +4,7 @@ import { maxLeaves, paddedLeaves } from './merkle-tree.ts';
 import type { NodePrice } from './node-price.ts';
 import type { Due } from './payable.ts';
 import type { Offer } from './quotes.ts';
-import type { Relay } from './relay.ts';
+import type { Route } from './route.ts';
 
 /** The network's own software also takes batches from here on. */
 const minBatch = 64;
@@ -20,7 +20,7 @@ const maxPremium = { numerator: 5n, denominator: 4n };
  */
 export async function planBatches(
   offers: readonly Offer[],
-  relays: readonly Relay[],
+  relays: readonly Route[],
   signal: AbortSignal,
 ): Promise<Due> {
   if (!relays.every((relay) => relay.hasBatches)) return { batches: [], offers };
@@ -55,7 +55,7 @@ export function batchSizes(chunks: number): number[] {
 /** @returns undefined if a relay does not find enough nodes, or the relays do not name enough nodes that are the same. */
 async function askForBatch(
   offers: readonly Offer[],
-  relays: readonly Relay[],
+  relays: readonly Route[],
   signal: AbortSignal,
 ): Promise<Batch | undefined> {
   const request = requestBatch(offers.map(({ plan: { address, size } }) => ({ address, size })));
@@ -73,7 +73,7 @@ async function askForBatch(
 }
 
 async function poolsOf(
-  relay: Relay,
+  relay: Route,
   request: BatchRequest,
   signal: AbortSignal,
 ): Promise<NodePrice[][] | undefined> {

@@ -80,11 +80,8 @@ export function checkOffer(value: unknown, record: RecordToStore, minQuotes = qu
       throw new Error('A node is in it twice.');
     if (!quotes.every((quote, i) => i === 0 || isBefore(quotes[i - 1]!, quote)))
       throw new Error('The quotes are not in the order of their prices.');
-    const content = hexToBytes(record.stateId ?? record.address);
-    for (const quote of quotes) {
-      checkNodePrice(quote, signedBytes(quote, content));
-      checkCommitment(quote);
-    }
+    const content = contentOf(record);
+    for (const quote of quotes) checkQuote(quote, content);
     const paid = paidOf(quotes);
     if (quoteHash !== hashOf(paid, content)) throw new Error('Its hash is not that of the middle quote.');
     if (rewardsAddress !== paid.rewardsAddress) throw new Error('It is to be paid to another account.');
@@ -111,15 +108,38 @@ export function commonOffer(one: Offer, other: Offer): Offer | undefined {
   const nodes = new Set(other.plan.quotes.map(({ peer }) => peer));
   const quotes = one.plan.quotes.filter(({ peer }) => nodes.has(peer));
   if (quotes.length < minCommonQuotes) return undefined;
-  const plan = { ...one.plan, quotes };
-  const paid = paidOf(quotes);
+  return offerOf({ ...one.plan, quotes });
+}
+
+/** @param plan whose quotes are valid and in their order. */
+function offerOf(plan: Plan): Offer {
+  const paid = paidOf(plan.quotes);
   const { rewardsAddress } = paid;
-  const quoteHash = hashOf(paid, hexToBytes(plan.stateId ?? plan.address));
+  const quoteHash = hashOf(paid, contentOf(plan));
   return { plan, quoteHash, rewardsAddress, amount: `${paymentFactor * BigInt(paid.price)}` };
 }
 
+/**
+ * The offer of nodes that gave their quotes without a relay.
+ * @param quotes of different nodes, each after `checkQuote`.
+ */
+export function offerFrom({ address, size }: RecordToStore, quotes: readonly NodePrice[]): Offer {
+  return offerOf({ address, size, quotes: quotes.toSorted((a, b) => (isBefore(a, b) ? -1 : 1)) });
+}
+
+/** Checks the quote of one node for a record. @throws Error that says what is wrong. */
+export function checkQuote(quote: NodePrice, content: Uint8Array): void {
+  checkNodePrice(quote, signedBytes(quote, content));
+  checkCommitment(quote);
+}
+
+/** The bytes of the name that nodes sign: of a chunk, the address. */
+function contentOf({ stateId, address }: Pick<RecordToStore, 'stateId' | 'address'>): Uint8Array {
+  return hexToBytes(stateId ?? address);
+}
+
 /** The quote that is paid. The quotes are in the order of price and node. */
-function paidOf(quotes: readonly NodePrice[]): NodePrice {
+export function paidOf(quotes: readonly NodePrice[]): NodePrice {
   return quotes[Math.floor(quotes.length / 2)]!;
 }
 
@@ -142,7 +162,7 @@ export function signedBytes(
   );
 }
 
-function hashOf(quote: NodePrice, content: Uint8Array): string {
+export function hashOf(quote: NodePrice, content: Uint8Array): string {
   const parts = [signedBytes(quote, content), bytesOf(quote.publicKey), bytesOf(quote.signature)];
   return `0x${bytesToHex(keccak_256(concatBytes(...parts)))}`;
 }

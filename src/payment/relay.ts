@@ -3,15 +3,13 @@ import { AntwayError, isAbort } from '../errors.ts';
 import * as s from '../schema.ts';
 import { Backoff } from '../util/backoff.ts';
 import { delay } from '../util/delay.ts';
-import { type BatchProof, type BatchRequest, checkPool } from './batch.ts';
+import { type BatchRequest, checkPool } from './batch.ts';
 import { isSameChain, type PaymentChain } from './chain.ts';
 import { paymentError } from './errors.ts';
 import type { NodePrice } from './node-price.ts';
-import { checkOffer, type Offer, type Plan, type RecordToStore } from './quotes.ts';
+import { checkOffer, type RecordToStore } from './quotes.ts';
 import { BadAnswer, readJson } from './read-json.ts';
-
-/** The answer for one record. */
-export type Quoted = { status: 'stored' } | { status: 'unavailable' } | { status: 'quoted'; offer: Offer };
+import type { Quoted, RecordPayment, Route } from './route.ts';
 
 const contract = s.pattern(/^0x[0-9a-f]{40}$/, 'it must be 0x and 40 hex digits');
 
@@ -49,12 +47,8 @@ const maxAnswerBytes = 8 * 1024 * 1024;
 const maxErrorBytes = 64 * 1024;
 const tries = 6;
 
-/** The payment for a record: its own quote, or the proof that it is in a batch. */
-export type RecordPayment = { plan: Plan; transaction: string } | { merkle: BatchProof };
-
 /** A peer that brings paid records to the network: docs/reference/paid-uploads.md. Nothing that it says is trusted. */
-export class Relay {
-  /** Whether it finds the nodes of batches. Known after `check`. */
+export class Relay implements Route {
   hasBatches = false;
 
   /**
@@ -66,7 +60,6 @@ export class Relay {
     private readonly firstRetryMs = 1000,
   ) {}
 
-  /** Makes sure that the relay is for this chain. @throws AntwayError `CHAIN`, `SHORTFALL`. */
   async check(chain: PaymentChain, signal: AbortSignal): Promise<void> {
     const info = await this.#retry(signal, async () => {
       const response = await this.#request('/network/info', {}, infoMs, signal);
@@ -84,11 +77,6 @@ export class Relay {
     this.hasBatches = info.merkle;
   }
 
-  /**
-   * Asks for prices, and checks them.
-   * @returns an answer for each record, in their order.
-   * @throws AntwayError `QUOTE` for a lie, `SHORTFALL` if the relay does not answer.
-   */
   async quotes(
     records: readonly RecordToStore[],
     signal: AbortSignal,
@@ -124,11 +112,6 @@ export class Relay {
     });
   }
 
-  /**
-   * Asks for the nodes of a batch, and checks them.
-   * @returns the nodes of each pool, in the order of the request, or undefined if too few nodes gave a price.
-   * @throws AntwayError `QUOTE` for a lie, `CLOCK`, `SHORTFALL` if the relay does not answer.
-   */
   async pools(
     { poolAddresses, timestamp }: BatchRequest,
     signal: AbortSignal,
@@ -169,10 +152,6 @@ export class Relay {
     }
   }
 
-  /**
-   * Brings a paid record to the network.
-   * @throws AntwayError `UNPAID`, `QUOTE_EXPIRED`, `QUOTE`, `SHORTFALL`. The payment stays valid in all cases.
-   */
   async store(payment: RecordPayment, bytes: Uint8Array<ArrayBuffer>, signal: AbortSignal): Promise<void> {
     const head = new TextEncoder().encode(JSON.stringify(payment));
     const length = new DataView(new ArrayBuffer(4));

@@ -3,12 +3,12 @@ import { proofOf } from './batch.ts';
 import { paymentError } from './errors.ts';
 import type { PaymentJournal, RecordEntry } from './journal.ts';
 import type { RecordToStore } from './quotes.ts';
-import type { RecordPayment, Relay } from './relay.ts';
+import type { RecordPayment, Route } from './route.ts';
 
 /** The parts of an upload that was paid for. */
 export interface StoreParts {
   /** At least one. The first one is asked first; a second one checks it. */
-  relays: readonly Relay[];
+  relays: readonly Route[];
   journal: PaymentJournal;
   signal: AbortSignal;
 }
@@ -61,7 +61,7 @@ async function paymentOf(entry: RecordEntry, journal: PaymentJournal): Promise<R
 }
 
 async function storeAtOne(
-  relays: readonly Relay[],
+  relays: readonly Route[],
   payment: RecordPayment,
   bytes: Uint8Array<ArrayBuffer>,
   signal: AbortSignal,

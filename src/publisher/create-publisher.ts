@@ -5,18 +5,22 @@ import { publicError } from '../fetch/ant-error.ts';
 import { refuseUnknown } from '../fetch/options.ts';
 import { encodePath } from '../gateway/http/target.ts';
 import { OwnerKey, seedBytes } from '../owner/owner-key.ts';
+import { signMembers } from '../owner/sign-members.ts';
 import { signState } from '../owner/sign-pointer.ts';
 import { privateManifest } from '../publish/private-manifest.ts';
 import { type Published, type PublishProgress, publishFile } from '../publish/publish.ts';
+import type { ChunkSink } from '../publish/upload.ts';
 import { Codec } from '../self-encryption/codec.ts';
 import { type EncryptWorkers, smallFileBytes, withEncrypter } from '../self-encryption/encrypter.ts';
 import { chunkCount } from '../self-encryption/file.ts';
 import { base64Url } from '../util/base64-url.ts';
+import type { RandomAccess } from '../util/random-access.ts';
 import { raceAbort } from '../util/watchdog.ts';
 import { type Publication, publicationOf } from './content.ts';
 import { encryptWorkers } from './encrypt-workers.ts';
 import { parseOptions, untilAborted } from './options.ts';
 import { publishPlatform } from './platform.ts';
+import { storeWhole } from './store-whole.ts';
 import type {
   AntContent,
   AntPointer,
@@ -25,9 +29,10 @@ import type {
   AntPublisher,
   AntPublisherOptions,
   AntPublishInit,
+  AntSignInit,
 } from './types.ts';
 
-const initKeys = ['name', 'isPrivate', 'pointer', 'signal', 'onProgress'];
+const initKeys = ['name', 'isPrivate', 'pointer', 'sign', 'signal', 'onProgress'];
 
 /**
  * Creates a publisher. It encrypts everything itself: no peer sees plaintext.
@@ -48,6 +53,7 @@ export function createPublisher(options: AntPublisherOptions): AntPublisher {
     refuseUnknown('publish', init, initKeys);
     const { isPrivate = false, pointer, onProgress } = init;
     if (pointer) checkPointer(pointer, isPrivate);
+    if (init.sign) checkSeed(init.sign.seed, 'signature');
     // Aborted also by an error in the caller's progress function, which is the reason then.
     const own = new AbortController();
     const signal = AbortSignal.any([own.signal, closed.signal, ...(init.signal ? [init.signal] : [])]);
@@ -56,7 +62,7 @@ export function createPublisher(options: AntPublisherOptions): AntPublisher {
       const publication = await publicationOf(content, signal).catch((error) => {
         throw signal.aborted ? signal.reason : new CallersError(error);
       });
-      const source = publication.kind === 'file' ? publication.source : createTarchive(publication.entries);
+      const source = await sourceOf(publication, init.sign, signal);
       const totalChunks = chunkCount(source.size) + (isPrivate ? 0 : 1);
       const progress = (progress: PublishProgress) => {
         try {
@@ -65,14 +71,16 @@ export function createPublisher(options: AntPublisherOptions): AntPublisher {
           own.abort(error);
         }
       };
-      const settings = { sink, isPrivate, signal, progress };
       const starting = workersFor(source.size);
       const several = starting && (await raceAbort(starting, signal));
-      const published = several
-        ? await withEncrypter(codec, source.size, several, (codec) =>
-            publishFile(source, { ...settings, codec }),
-          )
-        : await publishFile(source, { ...settings, codec });
+      const encrypt = (sink: ChunkSink, isFinal = true) => {
+        const settings = { sink, isPrivate, signal, progress: isFinal ? progress : () => undefined };
+        if (!several) return publishFile(source, { ...settings, codec });
+        return withEncrypter(codec, source.size, several, (codec) =>
+          publishFile(source, { ...settings, codec }),
+        );
+      };
+      const published = 'storeAll' in sink ? await storeWhole(sink, encrypt, signal) : await encrypt(sink);
       signal.throwIfAborted();
       const signed = pointer && sign(pointer, published.address);
       if (signed && putPointer)
@@ -96,12 +104,31 @@ class CallersError {
 
 function checkPointer({ seed, counter }: AntPointerInit, isPrivate: boolean): void {
   if (isPrivate) throw new TypeError('publish: no pointer can lead to private content.');
-  if (!(seed instanceof Uint8Array) || seed.length !== seedBytes) {
-    throw new TypeError(`publish: the seed of a pointer must be ${seedBytes} bytes.`);
-  }
+  checkSeed(seed, 'pointer');
   if (typeof counter !== 'bigint' || counter < 0n || counter > finalCounter) {
     throw new TypeError('publish: the counter of a pointer must be a bigint of 64 bits.');
   }
+}
+
+function checkSeed(seed: unknown, what: string): void {
+  if (seed instanceof Uint8Array && seed.length === seedBytes) return;
+  throw new TypeError(`publish: the seed of a ${what} must be ${seedBytes} bytes.`);
+}
+
+/** @throws TypeError for a signature of a single file. */
+async function sourceOf(
+  publication: Publication,
+  signer: AntSignInit | undefined,
+  signal: AbortSignal,
+): Promise<RandomAccess> {
+  if (publication.kind === 'archive') {
+    const { entries } = publication;
+    return createTarchive(
+      signer ? await signMembers(entries, new OwnerKey(signer.seed), { signal }) : entries,
+    );
+  }
+  if (signer) throw new CallersError(new TypeError('publish: only the files of an archive can be signed.'));
+  return publication.source;
 }
 
 function sign({ seed, counter }: AntPointerInit, target: Address): AntPointer {

@@ -2,6 +2,7 @@ export { type AntAttempt, AntError, type AntErrorCode } from '../fetch/ant-error
 export { createPublisher } from './create-publisher.ts';
 export type {
   AntBytes,
+  AntChunk,
   AntContent,
   AntDirectoryHandle,
   AntEntry,
@@ -13,6 +14,8 @@ export type {
   AntPublisherOptions,
   AntPublishInit,
   AntPublishProgress,
+  AntSignInit,
   AntSink,
   AntSource,
+  AntWholeSink,
 } from './types.ts';

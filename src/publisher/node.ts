@@ -4,9 +4,11 @@ import { Address } from '../address.ts';
 import { writeAtomically } from '../cli/atomic-file.ts';
 import { chunkFolderSink } from '../cli/chunk-folder.ts';
 import { fileError, openDiskFile } from '../cli/disk-file.ts';
+import { withFileLock } from '../cli/file-lock.ts';
 import { listFolder } from '../cli/folder.ts';
+import { openJournal } from '../cli/payment-files.ts';
 import { publicError } from '../fetch/ant-error.ts';
-import type { AntEntry, AntSink, AntSource } from './types.ts';
+import type { AntEntry, AntJournal, AntSink, AntSource } from './types.ts';
 
 const never = new AbortController().signal;
 
@@ -30,6 +32,22 @@ export async function folderSink(path: string): Promise<Required<AntSink>> {
           await writeAtomically(join(pointers, Address.fromHex(address).hex), [record]);
         })(),
       ),
+  };
+}
+
+/**
+ * A journal of payments for `networkSink`: a folder for each chain, as `antway publish --network --journal` has it. Only one
+ * process at a time pays. The others get AntError `REFUSED`.
+ */
+export function folderJournal(path: string): AntJournal {
+  return {
+    open: (chain) => openJournal(join(path, chain)),
+    async lock(chain, work) {
+      await mkdir(path, { recursive: true, mode: 0o700 }).catch((error) => {
+        throw fileError(error, path);
+      });
+      return withFileLock(join(path, chain), work);
+    },
   };
 }
 

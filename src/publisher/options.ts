@@ -7,10 +7,10 @@ import { PeerUrl } from '../peer-url.ts';
 import { uploadTargetAt } from '../peers/upload-target.ts';
 import { type ChunkSink, uploadTo } from '../publish/upload.ts';
 import { mostThreads } from './encrypt-workers.ts';
-import type { AntPublisherOptions, AntSink } from './types.ts';
+import type { AntPublisherOptions, AntSink, AntWholeSink } from './types.ts';
 
 export interface ParsedOptions {
-  sink: ChunkSink;
+  sink: ChunkSink | AntWholeSink;
   putPointer: AntSink['putPointer'];
   threads: number;
 }
@@ -29,9 +29,14 @@ export function parseOptions(options: AntPublisherOptions, closed: AbortSignal):
     throw new TypeError('createPublisher: give either “peers” or “sink”.');
   }
   if (sink) {
-    if (typeof sink.put !== 'function')
-      throw new TypeError('createPublisher: “sink” must be an object with put.');
-    return { sink: adapt(sink), putPointer: sink.putPointer?.bind(sink), threads };
+    const isWhole = 'storeAll' in sink;
+    if (typeof (isWhole ? sink.storeAll : sink.put) !== 'function')
+      throw new TypeError('createPublisher: “sink” must be an object with put or storeAll.');
+    return {
+      sink: isWhole ? sink : adapt((address, bytes, init) => sink.put(address, bytes, init)),
+      putPointer: sink.putPointer?.bind(sink),
+      threads,
+    };
   }
   if (!Array.isArray(peers) || peers.length === 0) {
     throw new TypeError('createPublisher: “peers” must be a list with at least one URL.');
@@ -65,10 +70,10 @@ function takesNone(url: string): () => Promise<never> {
 }
 
 /** A caller's sink. It may fail with anything, and may never answer. */
-function adapt(sink: AntSink): ChunkSink {
+export function adapt(put: AntSink['put']): ChunkSink {
   return {
     async store({ address, bytes }, signal) {
-      const stored = (async () => sink.put(address.hex, bytes, { signal }))();
+      const stored = (async () => put(address.hex, bytes, { signal }))();
       return (await untilAborted(stored, signal)) === 'present' ? 'present' : 'stored';
     },
   };

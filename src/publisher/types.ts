@@ -4,7 +4,7 @@
 export interface AntSource {
   /** In bytes. */
   readonly size: number;
-  /** Reads exactly `end - start` bytes from `start`. Every byte is read twice. */
+  /** Reads exactly `end - start` bytes from `start`. Every byte is read twice, and once more to sign it. */
   read(start: number, end: number, signal?: AbortSignal): Promise<Uint8Array>;
 }
 
@@ -54,6 +54,111 @@ export interface AntSink {
   putPointer?(address: string, record: Uint8Array, init: { signal: AbortSignal }): Promise<void>;
 }
 
+/** A chunk of a publication. */
+export interface AntChunk {
+  /** 64 hex digits in lower case. */
+  address: string;
+  /** Bytes of the encrypted chunk. */
+  size: number;
+}
+
+/** Stores whole publications, for example because it has to pay for all chunks together before it can store one. */
+export interface AntWholeSink {
+  /**
+   * @param chunks all different.
+   * @param store encrypts the content once more, and gives each chunk to `put`. Call it once.
+   */
+  storeAll(
+    chunks: readonly AntChunk[],
+    store: (put: AntSink['put']) => Promise<void>,
+    init: { signal: AbortSignal },
+  ): Promise<void>;
+  putPointer?: AntSink['putPointer'];
+}
+
+/** A wallet of a browser (EIP-1193). */
+export interface AntWallet {
+  request(call: { method: string; params?: readonly unknown[] }): Promise<unknown>;
+}
+
+/** A chain with the contracts of a network. The addresses are `0x` and 40 hex digits. */
+export interface AntChain {
+  chainId: number;
+  token: string;
+  vault: string;
+}
+
+/** The price of a publication. The amounts are decimal numbers. */
+export interface AntPrice {
+  /** All chunks of the publication. */
+  readonly chunks: number;
+  /** Chunks that are neither in the network nor paid for. */
+  readonly dueChunks: number;
+  /** The most that these chunks cost, in ANT. */
+  readonly amount: string;
+  /** About what the chain charges for the transactions, in ETH. */
+  readonly fees: string;
+}
+
+/** Values by key. When `put` or `delete` resolves, the change survives a crash of the machine. */
+export interface AntJournalStore {
+  get(key: string): Promise<unknown>;
+  put(key: string, value: unknown): Promise<void>;
+  delete(key: string): Promise<void>;
+  /** All keys that begin with this text. */
+  keys(prefix: string): Promise<string[]>;
+}
+
+/**
+ * Where payments are written down: `databaseJournal` in pages and workers, `folderJournal` in Node. If it is lost, payments
+ * that were not used yet are lost with it.
+ */
+export interface AntJournal {
+  /** @param chain a name for a chain, which is a valid file name. */
+  open(chain: string): Promise<AntJournalStore>;
+  /** Does work while no other program, tab or worker does work with the journal of this chain. */
+  lock<T>(chain: string, work: () => Promise<T>): Promise<T>;
+}
+
+export interface AntNetworkOptions {
+  /** URLs of peers that bring chunks to the network: `https://host:port`, or `http://` on loopback. A second one checks the first. */
+  relays: readonly string[];
+  /** Pays, and shows each transaction to its user. Either this or `key`. */
+  wallet?: AntWallet;
+  /** The 32 secret bytes of the account that pays. Needs `rpc`. */
+  key?: Uint8Array;
+  /** The URL of an endpoint of the chain. */
+  rpc?: string;
+  /** The most that a publication may cost, in ANT and without the fees of the chain: a decimal number such as `"0.5"`. */
+  maxCost: string;
+  /** Gets the price before anything is paid. Nothing is paid if it returns `false`. */
+  onPrice?: (price: AntPrice) => unknown;
+  journal: AntJournal;
+  /** Default: Arbitrum One, with the contracts of the Autonomi network. */
+  chain?: AntChain;
+}
+
+/** Reasons of the network, the chain and the wallet, in addition to the code of an error. */
+export type AntPaymentProblem =
+  | 'CHAIN'
+  | 'QUOTE'
+  | 'RELAYS_DIFFER'
+  | 'OVER_LIMIT'
+  | 'FUNDS'
+  | 'ACCOUNT'
+  | 'REJECTED'
+  | 'ALLOWANCE'
+  | 'REVERTED'
+  | 'PENDING'
+  | 'UNPAID'
+  | 'QUOTE_EXPIRED'
+  | 'OUTDATED'
+  | 'SHORTFALL'
+  | 'NOT_STORED'
+  | 'CHANGED'
+  | 'CLOCK'
+  | 'RPC';
+
 export interface AntPublisherOptions {
   /**
    * URLs of peers: `https://host:port`, optionally with `#sha-256=<hex>`, or `http://` on loopback. `/` is the host of the
@@ -62,7 +167,8 @@ export interface AntPublisherOptions {
   peers?: readonly string[];
   /** The token of the peers for writes. */
   token?: string;
-  sink?: AntSink;
+  /** With one that stores whole publications, the content is read and encrypted twice, the first time without progress. */
+  sink?: AntSink | AntWholeSink;
   /**
    * The most threads that encrypt content of more than 8 MiB, each with some 70 MB of memory. Default: 4, or the number of
    * processors if that is less. With 1, and where workers cannot start, the caller's thread encrypts.
@@ -91,6 +197,12 @@ export interface AntPointerInit {
   counter: bigint;
 }
 
+/** The signer of the files of an archive. */
+export interface AntSignInit {
+  /** 32 secret bytes, as of `AntPointerInit`. Readers name the key by the address of its pointer. */
+  seed: Uint8Array;
+}
+
 export interface AntPublishInit {
   /** The name of the file or archive, in its link. Default: the name of a `File` or a handle. */
   name?: string;
@@ -98,6 +210,8 @@ export interface AntPublishInit {
   isPrivate?: boolean;
   /** Signs a pointer to the content. Not for private content. */
   pointer?: AntPointerInit;
+  /** Signs each file of an archive, and adds the public key as the file `archive.tar.key`. */
+  sign?: AntSignInit;
   /** Cancels the publication. Stored chunks stay. */
   signal?: AbortSignal | null;
   /** Called often. An error in it ends the publication. */

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BrowserContext, Locator, Page } from '@playwright/test';
 import { toHex } from '../../src/address.ts';
@@ -22,6 +22,7 @@ import {
   startPublisher,
 } from '../support/lasting-address.ts';
 import { addAuthenticator, askForPrf, decryptSeed, storedPasskey } from '../support/passkeys.ts';
+import { writeFiles } from '../support/publish-screen.ts';
 
 let root: string;
 
@@ -86,6 +87,26 @@ test('a passkey alone creates a lasting address, signs an update after a reload,
   await send(page, 'Remove the key');
   await expect(section(page)).toContainText('None yet.');
   await expect.poll(() => authenticator.credentials()).toEqual([]);
+});
+
+test('a passkey signs the files of a folder', async ({ context, folder }) => {
+  const { page } = await openWithPage(context);
+  await createPointer(page, 'Garden', 'passkey');
+  await page.getByRole('button', { name: 'Publish something else' }).click();
+  const site = writeFiles(mkdtempSync(join(folder, 'signed-')), { 'index.html': '<h1>Signed</h1>' });
+  await page.locator('input[name=folder]').setInputFiles(site);
+  await page.getByLabel('Sign the files').check();
+  await expect(page.getByLabel('Passphrase of the key')).toHaveCount(0);
+  await page.getByRole('button', { name: 'Publish', exact: true }).click();
+  const done = page.getByRole('region', { name: 'Published', exact: true });
+  await expect(done).toBeVisible({ timeout: 45_000 });
+  const [published] = /[0-9a-f]{64}/.exec((await done.textContent())!)!;
+  const key = await page.evaluate(
+    (path) => fetch(path).then((answer) => answer.text()),
+    `/${published}/archive.tar.key`,
+  );
+  // 1,952 bytes in hex: the public key.
+  expect(key.trim()).toMatch(/^[0-9a-f]{3904}$/);
 });
 
 test('a key can have a passphrase and a passkey, and a backup needs the passphrase', async ({ context }) => {

@@ -1,3 +1,4 @@
+import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
 import { seedOfPhrase } from '../../src/owner/recovery-phrase.ts';
@@ -18,6 +19,7 @@ import {
   startPublisher,
 } from '../support/lasting-address.ts';
 import type { PeerProcess } from '../support/peer-process.ts';
+import { writeFiles } from '../support/publish-screen.ts';
 
 let peer: PeerProcess;
 let root: string;
@@ -267,11 +269,21 @@ test('the profile on the disk contains neither the seed nor the words', async ({
   }
 });
 
-test('where sites share the gateway’s origin, no key is made', async ({ context }) => {
+test('where sites share the gateway’s origin, no key is made and nothing is signed', async ({
+  context,
+  folder,
+}) => {
   const page = await openShellIn(context, `${root.replace('antway.localhost', '127.0.0.1')}/#publish`);
   await expect(section(page)).toContainText('their scripts could reach your keys');
   await expect(section(page).getByRole('button')).toHaveCount(0);
   await publishPage(page, 'First');
   await expect(page.getByRole('button', { name: 'Publish something else' })).toBeVisible();
   await expect(page.getByRole('button', { name: /lasting address/ })).toHaveCount(0);
+
+  const site = writeFiles(mkdtempSync(join(folder, 'site-')), { 'index.html': '<h1>Second</h1>' });
+  await page.getByRole('button', { name: 'Publish something else' }).click();
+  await page.locator('input[name=folder]').setInputFiles(site);
+  // The worker measured the files. The fields of a key would be here by now.
+  await expect(page.getByRole('region', { name: /^site-/ })).toContainText('chunks');
+  await expect(page.getByLabel('Sign the files')).toHaveCount(0);
 });

@@ -8,11 +8,14 @@ import { bufferAccess } from '../../src/util/random-access.ts';
 import { expect, test } from '../support/chromium.ts';
 import { freePort } from '../support/loopback-server.ts';
 import { consumers as consumerFolder, PackageProject } from '../support/package-project.ts';
+import { installWallet } from '../support/page-wallet.ts';
 import { PointerOwner } from '../support/pointers.ts';
 import { noise, publish } from '../support/publish.ts';
+import { RelayDouble } from '../support/relay-double.ts';
 import { S3Server } from '../support/s3-server.ts';
 import { StaticHost } from '../support/static-host.ts';
 import { makeTarchive } from '../support/tarchive.ts';
+import { TestChain } from '../support/test-chain.ts';
 
 // One project has all packages. A bundle of it runs in the pages of all tests.
 test.describe.configure({ mode: 'default' });
@@ -158,6 +161,35 @@ test('@antway/publish/s3 stores from a page in a bucket, from which a peer serve
     expect(text).toBe('stored as objects');
   } finally {
     await server.stop();
+  }
+});
+
+test('@antway/publish/network pays from a page with its wallet, once, and stores in the network', async ({
+  page,
+  context,
+}) => {
+  const chain = await TestChain.start();
+  const relay = await RelayDouble.start(chain);
+  try {
+    await installWallet(context, chain);
+    await page.goto(host.url);
+    await page.waitForFunction(() => 'consumers' in globalThis);
+    const { token, vault } = chain;
+    const results = await page.evaluate(
+      ([relay, chain]) => {
+        window.addEventListener('eip6963:announceProvider', (event) => {
+          Object.assign(globalThis, { ethereum: (event as CustomEvent).detail.provider });
+        });
+        window.dispatchEvent(new Event('eip6963:requestProvider'));
+        return consumers.publishNetwork.publishPaid(relay, chain);
+      },
+      [relay.url, { chainId: TestChain.chainId, token, vault }] as const,
+    );
+    expect(results).toMatchObject({ due: [4, 0], problem: 'OVER_LIMIT' });
+    expect([relay.stored.size, relay.stored.has(results.address)]).toEqual([4, true]);
+  } finally {
+    await relay.stop();
+    await chain.stop();
   }
 });
 

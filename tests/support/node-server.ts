@@ -6,6 +6,7 @@ import { toHex } from '../../src/address.ts';
 import { concat, textBytes } from '../../src/nodes/bytes.ts';
 import type { NodeChannel } from '../../src/nodes/channel.ts';
 import { FrameReader, frameMessages } from '../../src/nodes/frames.ts';
+import type { StorageQuote } from '../../src/nodes/messages.ts';
 import type { NodeAddress } from '../../src/nodes/node-address.ts';
 import { Session } from '../../src/nodes/session.ts';
 
@@ -46,6 +47,9 @@ export interface ServerRequest {
   type: string;
   target?: string;
   address?: string;
+  size?: number;
+  quote?: StorageQuote;
+  transaction_hash?: string;
   body: Uint8Array;
 }
 
@@ -83,7 +87,7 @@ export class NodeServer {
   changeAccept: (accept: Uint8Array<ArrayBuffer>) => Uint8Array<ArrayBuffer> = (accept) => accept;
 
   receive(message: Uint8Array): void {
-    this.#reader.expect(1 << 20);
+    this.#reader.expect(5 << 20);
     const payload = this.#reader.take(message);
     if (!payload) return;
     if (!this.session) {
@@ -94,9 +98,9 @@ export class NodeServer {
       return;
     }
     const frame = this.session.decrypt(payload);
-    const text = new TextDecoder().decode(frame);
-    const end = text.indexOf('}') + 1;
-    const request = { ...JSON.parse(text.slice(0, end)), body: frame.subarray(end) };
+    const end = headerEnd(frame);
+    const header = JSON.parse(new TextDecoder().decode(frame.subarray(0, end)));
+    const request = { ...header, body: frame.subarray(end) };
     this.requests.push(request);
     this.#answer(request, this);
   }
@@ -119,6 +123,19 @@ export class NodeServer {
   sendMessage(message: Uint8Array<ArrayBuffer>): void {
     this.#deliver(message);
   }
+}
+
+/** The end of the JSON, whose texts have no braces. */
+function headerEnd(frame: Uint8Array): number {
+  let depth = 0;
+  return (
+    1 +
+    frame.findIndex((byte) => {
+      if (byte === 0x7b) depth++;
+      else if (byte === 0x7d) depth--;
+      return depth === 0;
+    })
+  );
 }
 
 function sealRecord(key: Uint8Array, sequence: bigint, frame: Uint8Array): Uint8Array {

@@ -320,9 +320,9 @@ function signOnce(bytes: Uint8Array, secretKey: Uint8Array): Uint8Array {
   return signature;
 }
 
-const noCommitment = { committedKeyCount: 0, commitmentPin: null, commitment: null };
+export const noCommitment = { committedKeyCount: 0, commitmentPin: null, commitment: null };
 
-function commit(keyCount: number, peer: string, key: Uint8Array, secretKey: Uint8Array) {
+export function commit(keyCount: number, peer: string, key: Uint8Array, secretKey: Uint8Array) {
   const text = (value: string) => new TextEncoder().encode(value);
   const number = (value: number) => {
     const bytes = Buffer.alloc(4);

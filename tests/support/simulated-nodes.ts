@@ -47,7 +47,7 @@ const slowFactor = 20;
 /** A network with the routing tables of Kademlia, without cryptography: each node has 20 nodes of each bucket. */
 export class SimulatedNetwork {
   readonly nodes: SimulatedNode[];
-  readonly records = new Map<string, { bytes: Uint8Array; holders: Set<string> }>();
+  readonly records = new Map<string, { bytes: Uint8Array<ArrayBuffer>; holders: Set<string> }>();
   readonly counts = { connects: 0, failedConnects: 0, findNode: 0, getChunk: 0, getPointer: 0 };
   readonly #byHost: ReadonlyMap<string, SimulatedNode>;
   readonly #clock: VirtualClock;
@@ -70,7 +70,7 @@ export class SimulatedNetwork {
   }
 
   /** A record that the closest living nodes hold, as after repair. */
-  store(bytes: Uint8Array, address = randomAddress(this.#random)): Address {
+  store(bytes: Uint8Array<ArrayBuffer>, address = randomAddress(this.#random)): Address {
     const holders = this.#closest(
       this.nodes.filter(({ behaviour }) => behaviour !== 'dead'),
       address.bytes,
@@ -117,17 +117,17 @@ export class SimulatedNetwork {
 
   #client(node: SimulatedNode, factor: number): NodeClient {
     let pending = 0;
-    const answer = async <T>({ signal, onFirstByte }: RequestOptions, make: () => T): Promise<T> => {
+    const answer = async <T>({ signal, onBytes }: RequestOptions, make: () => T): Promise<T> => {
       pending++;
       try {
         await this.#clock.delay(node.roundTripMs * factor, signal);
-        onFirstByte?.();
+        onBytes?.(1);
         return make();
       } finally {
         pending--;
       }
     };
-    const get = (address: Address): Uint8Array | undefined => {
+    const get = (address: Address): Uint8Array<ArrayBuffer> | undefined => {
       if (node.behaviour === 'forger') return new Uint8Array([6, 6, 6]);
       const record = this.records.get(address.hex);
       const isHonest = node.behaviour === 'honest' || node.behaviour === 'slow';
@@ -140,6 +140,9 @@ export class SimulatedNetwork {
         return pending > 0;
       },
       hasPointers: true,
+      payment: undefined,
+      quoteChunk: () => Promise.reject(nodeError('refused', 'It takes no payments.')),
+      putChunk: () => Promise.reject(nodeError('refused', 'It takes no payments.')),
       findNode: (target, options) => {
         this.counts.findNode++;
         return answer(options, () => this.#named(node, target));
@@ -150,7 +153,7 @@ export class SimulatedNetwork {
       },
       getPointer: (address, options) => {
         this.counts.getPointer++;
-        return answer(options, () => get(address) as Uint8Array<ArrayBuffer> | undefined);
+        return answer(options, () => get(address));
       },
       close: () => undefined,
     };

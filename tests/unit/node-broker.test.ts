@@ -35,7 +35,7 @@ class ScriptedNodes {
   running = 0;
   most = 0;
   aborted = 0;
-  script: (read: number, signal: AbortSignal) => Promise<Uint8Array>;
+  script: (read: number, signal: AbortSignal) => Promise<Uint8Array<ArrayBuffer>>;
 
   constructor(script: ScriptedNodes['script'] = async () => bytes.slice()) {
     this.script = script;
@@ -64,7 +64,7 @@ class ScriptedNodes {
   }
 }
 
-const hang = () => new Promise<Uint8Array>(() => undefined);
+const hang = () => new Promise<Uint8Array<ArrayBuffer>>(() => undefined);
 
 function setup({ findOwner = async () => true }: { findOwner?: () => Promise<boolean> } = {}) {
   const clock = new VirtualClock();

@@ -8,7 +8,7 @@ import { nodeError } from '../../src/nodes/node-error.ts';
 import { nodeLimits } from '../../src/nodes/node-limits.ts';
 import { IndexedDbMemory } from '../../src/nodes/node-memory.ts';
 import { type ConnectNode, NodePool } from '../../src/nodes/node-pool.ts';
-import { RecordGate } from '../../src/nodes/record-gate.ts';
+import { Pace, RecordGate } from '../../src/nodes/record-gate.ts';
 import { RoutingTable } from '../../src/nodes/routing-table.ts';
 import { SimulatedNetwork } from '../support/simulated-nodes.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
@@ -27,6 +27,9 @@ function client(address: NodeAddress): NodeClient & { isClosed: boolean; isBusy:
     isClosed: false,
     isBusy: false,
     hasPointers: false,
+    payment: undefined,
+    quoteChunk: () => Promise.reject(nodeError('refused', 'It takes no payments.')),
+    putChunk: async () => undefined,
     findNode: async () => [],
     getChunk: async () => undefined,
     getPointer: async () => undefined,
@@ -211,7 +214,7 @@ describe('the routing table', () => {
 describe('the gate for records', () => {
   it('asks the next node after a delay, at most three at once, and at once after a failure', async () => {
     const clock = new VirtualClock();
-    const gate = new RecordGate(clock);
+    const gate = new RecordGate(clock, new Pace());
     const started: number[] = [];
     const ends: (() => void)[] = [];
     const work = () => {
@@ -233,16 +236,59 @@ describe('the gate for records', () => {
 
   it('waits longer when a record has begun to arrive', async () => {
     const clock = new VirtualClock();
-    const gate = new RecordGate(clock);
+    const gate = new RecordGate(clock, new Pace());
     const started: number[] = [];
-    const work = (began: () => void) => {
+    const work = (onBytes: (count: number) => void) => {
       started.push(clock.now());
-      began();
+      onBytes(1);
       return clock.delay(60_000);
     };
     const all = [gate.run(never, work), gate.run(never, work)];
     await clock.run(Promise.all(all));
-    expect(started).toEqual([0, nodeLimits.hedgeMs.rest]);
+    expect(started.map(Math.floor)).toEqual([0, nodeLimits.hedgeMs.rest]);
+  });
+
+  it('does not ask another node while one sends at an acceptable rate', async () => {
+    const clock = new VirtualClock();
+    const gate = new RecordGate(clock, new Pace());
+    let started = 0;
+    const work = async (onBytes: (count: number) => void) => {
+      started++;
+      for (let at = 0; at < 60; at++) {
+        onBytes(1_000 * nodeLimits.hedgeBytesPerMs);
+        await clock.delay(1_000);
+      }
+      throw new Error('It ends.');
+    };
+    const all = [gate.run(never, work), gate.run(never, work)].map((run) => run.catch(() => undefined));
+    await clock.pass(59_000);
+    expect(started).toBe(1);
+    await clock.run(Promise.all(all));
+    expect(started).toBe(2);
+  });
+
+  it('lets further nodes send only some of the records that arrive slowly', async () => {
+    const clock = new VirtualClock();
+    const pace = new Pace();
+    const reads = 5;
+    let sending = 0;
+    let most = 0;
+    const work = async (onBytes: (count: number) => void) => {
+      sending++;
+      most = Math.max(most, sending);
+      for (let at = 0; at < 30; at++) {
+        onBytes(1);
+        await clock.delay(1_000);
+      }
+      sending--;
+    };
+    const all = Array.from({ length: reads }, () => {
+      const gate = new RecordGate(clock, pace);
+      return [gate.run(never, work), gate.run(never, work), gate.run(never, work)];
+    }).flat();
+    await clock.run(Promise.all(all));
+    expect(most).toBe(reads + nodeLimits.sparesAtOnce);
+    expect(pace.spares).toBe(nodeLimits.sparesAtOnce);
   });
 });
 

@@ -25,7 +25,7 @@ function handshake() {
 }
 
 /** The payload of a frame that arrives in messages of 16 KiB. */
-function unframe(framed: Uint8Array): Uint8Array {
+function unframe(framed: Uint8Array): Uint8Array<ArrayBuffer> {
   const reader = new FrameReader();
   reader.expect(1 << 20);
   for (let at = 0; ; at += nodeLimits.messageBytes) {
@@ -94,7 +94,7 @@ describe('the session with the network’s own crate', () => {
     const records = vectors.records.map(({ framed }) => unframe(fromHex(framed)));
     const session = handshake().finish(fromHex(vectors.accept), peerId);
     expect(() => session.decrypt(records[1]!), 'a gap').toThrow();
-    session.decrypt(records[0]!);
+    session.decrypt(records[0]!.slice());
     expect(() => session.decrypt(records[0]!), 'a replay').toThrow();
     const changed = new Uint8Array(records[1]!);
     changed[20]! ^= 1;
@@ -111,7 +111,7 @@ describe('messages of the network’s own crate', () => {
   );
 
   it('are understood', () => {
-    expect([...parseHello(hello!, vectors.peerId)]).toContain('rpc-multiplex-4');
+    expect([...parseHello(hello!, vectors.peerId).capabilities]).toContain('rpc-multiplex-4');
     expect(parseNodes(nodes!, vectors.chunkMessages.target).map(formatNodeAddress)).toEqual([
       vectors.multiaddr,
     ]);

@@ -117,4 +117,56 @@ describe('the keys of pointers in a browser', () => {
       expect(await new OwnerKeyStore().seed(address, passphrase)).toEqual(seeds[i]);
     }
   });
+
+  it('count as the user’s if they were stored from a seed, or once a moved key was used', async () => {
+    const store = new OwnerKeyStore();
+    const address = await store.add(newSeed(), passphrase);
+    expect(await store.provenAddresses()).toEqual([address]);
+    const moved = await store.movable(address);
+
+    freshIndexedDb();
+    const other = new OwnerKeyStore();
+    await other.addMovable(address, moved);
+    expect((await other.list()).map(({ address }) => address)).toEqual([address]);
+    expect(await other.provenAddresses()).toEqual([]);
+    await expect(other.seed(address, 'correct house')).rejects.toEqual(refused);
+    expect(await other.provenAddresses()).toEqual([]);
+    await other.seed(address, passphrase);
+    expect(await other.provenAddresses()).toEqual([address]);
+  });
+
+  it('never count as the user’s if a backup gives a key to the pointer of somebody else', async () => {
+    const { address } = new OwnerKey(newSeed());
+    const store = new OwnerKeyStore();
+    await store.addMovable(address, await forgedKey(newSeed(), address.hex));
+    await expect(store.seed(address, passphrase)).rejects.toMatchObject({ code: 'CORRUPT' });
+    expect(await store.provenAddresses()).toEqual([]);
+  });
 });
+
+/** A key as a stranger writes it into a backup: docs/reference/formats.md says how. */
+async function forgedKey(seed: Uint8Array<ArrayBuffer>, address: string) {
+  const { subtle } = crypto;
+  const salt = new Uint8Array(16).fill(1);
+  const nonce = new Uint8Array(12).fill(2);
+  const deviceSecret = new Uint8Array(32).fill(3);
+  const text = new TextEncoder().encode(passphrase);
+  const password = await subtle.importKey('raw', text, 'PBKDF2', false, ['deriveBits']);
+  const derivation = { name: 'PBKDF2', hash: 'SHA-256', salt, iterations: 600_000 };
+  const bits = new Uint8Array(await subtle.deriveBits(derivation, password, 256));
+  const both = Uint8Array.from([...bits, ...deviceSecret]);
+  const master = await subtle.importKey('raw', both, 'HKDF', false, ['deriveKey']);
+  const info = new TextEncoder().encode(`antway owner key 1 ${address}`);
+  const hkdf = { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(), info };
+  const aes = { name: 'AES-GCM', length: 256 };
+  const key = await subtle.deriveKey(hkdf, master, aes, false, ['encrypt']);
+  const wrapped = new Uint8Array(await subtle.encrypt({ name: 'AES-GCM', iv: nonce }, key, seed));
+  const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
+  return {
+    iterations: 600_000,
+    salt: hex(salt),
+    nonce: hex(nonce),
+    wrapped: hex(wrapped),
+    deviceSecret: hex(deviceSecret),
+  };
+}

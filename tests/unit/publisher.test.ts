@@ -3,8 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Address } from '../../src/address.ts';
+import { createTarchive } from '../../src/archive/create-tar.ts';
 import { buildCli } from '../../src/cli/setup.mjs';
 import { parsePointer } from '../../src/content/pointer.ts';
+import { OwnerKey } from '../../src/owner/owner-key.ts';
+import { signMembers } from '../../src/owner/sign-members.ts';
 import {
   type AntContent,
   AntError,
@@ -13,6 +16,7 @@ import {
   type AntSink,
   createPublisher,
 } from '../../src/publisher/index.ts';
+import { bufferAccess } from '../../src/util/random-access.ts';
 import { freePort } from '../support/loopback-server.ts';
 import { NodePeerProcess } from '../support/node-peer-process.ts';
 import { PointerOwner } from '../support/pointers.ts';
@@ -64,6 +68,11 @@ describe('the options', () => {
     await expect(init({ pointer, isPrivate: true })).rejects.toThrow(TypeError);
     await expect(init({ pointer: { ...pointer, seed: new Uint8Array(31) } })).rejects.toThrow(/32 bytes/);
     await expect(init({ pointer: { ...pointer, counter: 1 } })).rejects.toThrow(/bigint/);
+    await expect(init({ sign: { seed: new Uint8Array(33) } })).rejects.toThrow(/signature must be 32 bytes/);
+    await expect(init({ sign: true })).rejects.toThrow(TypeError);
+    await expect(init({ sign: { seed: new Uint8Array(32) } })).rejects.toThrow(
+      /only the files of an archive/,
+    );
     await expect(init({ pointer: { ...pointer, counter: 2n ** 64n } })).rejects.toThrow(/bigint/);
   });
 });
@@ -106,6 +115,17 @@ describe('publish', () => {
     expect(sink.chunks.has(published.address)).toBe(false);
     expect(published.uri).toMatch(/^ant:\/\/manifest\/[\w-]+$/);
     expect(published.manifest?.length).toBeGreaterThan(100);
+  });
+
+  it('signs the files of an archive, with the same address each time', async () => {
+    const seed = new Uint8Array(32).fill(3);
+    const entries = [{ path: 'index.html', content: text }];
+    const { address } = await publish(entries, { sign: { seed } });
+    expect((await publish(entries, { sign: { seed } })).address).toBe(address);
+    const source = bufferAccess(new Uint8Array(await text.arrayBuffer()));
+    const members = await signMembers([{ path: 'index.html', source }], new OwnerKey(seed));
+    expect((await publish(createTarchive(members))).address).toBe(address);
+    expect((await publish(entries)).address).not.toBe(address);
   });
 
   it('signs a pointer, which the sink stores', async () => {

@@ -3,6 +3,7 @@ import { dirname, relative, resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { Address } from '../../address.ts';
 import { asAntwayError } from '../../errors.ts';
+import type { OwnerKey } from '../../owner/owner-key.ts';
 import { HttpTransport } from '../../peers/transports/http.ts';
 import { uploadTo } from '../../publish/upload.ts';
 import type { ServerConfig } from '../../server-config.ts';
@@ -10,6 +11,7 @@ import { writeAtomically } from '../atomic-file.ts';
 import { checkChunks, requireAllRight } from '../check-chunks.ts';
 import type { CommandContext } from '../context.ts';
 import { formatBytes, plural } from '../format.ts';
+import { openKey } from '../open-key.ts';
 import {
   ignoreOption,
   nameFrom,
@@ -22,6 +24,7 @@ import {
 import { Output } from '../output.ts';
 import { publicationAt, publishTo, summaryOf, urlPathOf } from '../publish-path.ts';
 import { defaultConfigFile, loadSettings, readConfig, writablePeers } from '../settings.ts';
+import { signOption, signPublication } from '../sign-publication.ts';
 import { requirePeers } from '../silent-peers.ts';
 import { watchFolder } from '../watch-folder.ts';
 
@@ -30,6 +33,7 @@ interface DeployOptions extends WriteOptions, OutputOptions {
   watch?: true;
   ignore?: string[];
   gateway?: string;
+  sign?: string;
 }
 
 export function define(command: Command, context: CommandContext): void {
@@ -39,6 +43,7 @@ export function define(command: Command, context: CommandContext): void {
     .option('--watch', 'deploy again when a file changes')
     .option('--gateway <url>', 'the gateway of the printed URL (default: the first peer)', originFrom)
     .addOption(ignoreOption())
+    .addOption(signOption())
     .addHelpText(
       'after',
       `
@@ -51,12 +56,13 @@ antway.json (or the file of --config). A gateway or a site that has this file sh
 async function deployAll(folder: string, options: DeployOptions, context: CommandContext): Promise<void> {
   const { signal } = context;
   const output = new Output(options);
-  await deploy(folder, options, context, output);
+  const key = options.sign === undefined ? undefined : await openKey(options.sign, context);
+  await deploy(folder, options, key, context, output);
   if (!options.watch) return;
   output.note('Watching for changes. Ctrl-C ends it.');
   const update = async () => {
     try {
-      await deploy(folder, options, context, output);
+      await deploy(folder, options, key, context, output);
     } catch (error) {
       if (signal.aborted) return;
       const { code, message } = asAntwayError(error);
@@ -69,6 +75,7 @@ async function deployAll(folder: string, options: DeployOptions, context: Comman
 async function deploy(
   folder: string,
   options: DeployOptions,
+  key: OwnerKey | undefined,
   { env, signal }: CommandContext,
   output: Output,
 ): Promise<void> {
@@ -76,7 +83,8 @@ async function deploy(
   const peers = writablePeers(settings);
   const file = settings.file ?? defaultConfigFile;
   // The record of deployments may be in the folder itself. Published, it would change the address each time.
-  const publication = await publicationAt(folder, [...(options.ignore ?? []), '/antway.json'], output);
+  const found = await publicationAt(folder, [...(options.ignore ?? []), '/antway.json'], output);
+  const publication = key ? await signPublication(found, key, output, signal) : found;
   await requirePeers(peers, signal, output.isSilent);
   const { token } = settings;
   const upload = uploadTo(

@@ -28,6 +28,7 @@ import {
   requireNetworkFor,
   withNetwork,
 } from '../network-payment.ts';
+import { openKey } from '../open-key.ts';
 import { type OutputOptions, type WriteOptions, withOutput, withWrites } from '../options.ts';
 import { Output } from '../output.ts';
 import {
@@ -152,12 +153,12 @@ const run: Record<(typeof actions)[number], (task: Task) => Promise<void>> = {
 
   async update(task) {
     const target = await pointerTarget(task);
-    await move(await openKey(task), target, task);
+    await move(await openKey(task.options.key, task.context), target, task);
   },
 
   async freeze(task) {
     const { options, context } = task;
-    const key = await openKey(task);
+    const key = await openKey(task.options.key, task.context);
     const confirm = async ({ counter, target }: Pointer) => {
       const question = `${key.address} leads to ${target} (${counterText(counter)}). Once it is frozen, it can never change again, also not by its owner.`;
       if (options.yes || (await confirms(question, context.signal))) return;
@@ -212,13 +213,6 @@ const run: Record<(typeof actions)[number], (task: Task) => Promise<void>> = {
 
 async function createKey(seed: Uint8Array, { options, context }: Task): Promise<void> {
   await writeNewKeyFile(options.key, await createKeyFile(seed, await readPassphrase(context, true)));
-}
-
-async function openKey({ options, context }: Task): Promise<OwnerKey> {
-  const file = await readKeyFile(options.key);
-  const key = new OwnerKey(await file.seed(await readPassphrase(context, false)));
-  if (key.address.hex === file.address.hex) return key;
-  throw new AntwayError('CORRUPT', `“${options.key}” has another key than it says.`, { path: options.key });
 }
 
 function transportsOf(settings: Settings): HttpTransport[] {

@@ -13,6 +13,7 @@ import type { CommandContext } from '../context.ts';
 import { formatBytes, plural } from '../format.ts';
 import { type NetworkOptions, networkOptions, requireNetworkFor } from '../network-payment.ts';
 import { isObjectStore, objectStoreAt } from '../object-store.ts';
+import { openKey } from '../open-key.ts';
 import {
   collect,
   ignoreOption,
@@ -26,6 +27,7 @@ import { Output } from '../output.ts';
 import { publicationAt, publishTo, summaryOf, urlPathOf } from '../publish-path.ts';
 import { publishToNetwork } from '../publish-to-network.ts';
 import { loadSettings, type Settings, writablePeers } from '../settings.ts';
+import { signOption, signPublication } from '../sign-publication.ts';
 import { requirePeers } from '../silent-peers.ts';
 import { UsageError } from '../usage-error.ts';
 
@@ -35,6 +37,7 @@ interface PublishOptions extends WriteOptions, OutputOptions, NetworkOptions {
   gateway?: string;
   ignore?: string[];
   filename?: string;
+  sign?: string;
 }
 
 export function define(command: Command, context: CommandContext): void {
@@ -55,12 +58,16 @@ export function define(command: Command, context: CommandContext): void {
       originFrom,
     )
     .addOption(ignoreOption())
+    .addOption(signOption())
     .option('--filename <name>', 'the name in the printed URL of standard input')
     .addHelpText(
       'after',
       `
 A folder is published as a tarchive, with everything in it: hidden files too, and links to files inside of it.
 Left out, and said so: .git, empty folders, what is neither file nor folder, and what --ignore matches.
+
+With --sign, each file gets a signature that readers can check, and the folder a file archive.tar.key with the public
+key. The passphrase is ANTWAY_KEY_PASSPHRASE, or is typed at the terminal. AntTP 0.26 cannot open signed files.
 
 For --to, the environment has AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION and, unless the store is Amazon’s,
 AWS_ENDPOINT_URL. A peer with --upstream s3://bucket/prefix serves what is there.
@@ -96,10 +103,12 @@ async function publish(path: string, options: PublishOptions, context: CommandCo
   const settings = await loadSettings(options, env);
   const peers = place === 'peers' || place === 'network' ? writablePeers(settings) : [];
   const found = await publicationAt(path, options.ignore ?? [], output);
-  const publication =
+  const named =
     found.kind === 'file' && options.filename !== undefined
       ? { ...found, filename: options.filename }
       : found;
+  const key = options.sign === undefined ? undefined : await openKey(options.sign, context);
+  const publication = key ? await signPublication(named, key, output, signal) : named;
   const encrypt = (sink: ChunkSink) => publishTo(sink, publication, output, signal);
   const published = network
     ? await publishToNetwork(encrypt, options, peers.map(String), output, context)
@@ -120,6 +129,7 @@ async function publish(path: string, options: PublishOptions, context: CommandCo
     uploadedBytes,
     ...aboutPlace(place, options, peers),
     leftOut,
+    ...(key && { signer: key.address.hex }),
   });
   const what =
     publication.kind === 'folder' ? `${plural(files, 'file')}, ${formatBytes(size)}` : formatBytes(size);

@@ -7,6 +7,14 @@ import { type OutputOptions, originFrom, withOutput, withPeers } from '../option
 import { Output } from '../output.ts';
 import { showCount } from '../progress.ts';
 import { type ReadOptions, readTarget } from '../read-target.ts';
+import { loadSettings } from '../settings.ts';
+import {
+  checkSignatures,
+  printSignatures,
+  requireValid,
+  type SignatureSummary,
+  signedArchiveIn,
+} from '../signatures.ts';
 import { UsageError } from '../usage-error.ts';
 import { verifyBuild } from '../verify-build.ts';
 import { chunksOf, fetchAll, inventoryOf } from '../whole-content.ts';
@@ -46,11 +54,12 @@ function gatewayIn(text: string): string {
   }
 }
 
-/** Fetches and verifies every chunk, from each peer. */
+/** Fetches and verifies every chunk, from each peer, and then the signatures of the files. */
 async function verifyContent(what: string, options: VerifyOptions, context: CommandContext): Promise<void> {
   const { signal } = context;
   const output = new Output(options);
-  await readTarget(what, options, output, context, async ({ address }, reader) => {
+  await readTarget(what, options, output, context, async (opened, reader) => {
+    const { address } = opened;
     const inventory = await inventoryOf(reader, address, signal);
     const addresses = chunksOf(inventory);
     const { peers } = reader.target;
@@ -58,19 +67,35 @@ async function verifyContent(what: string, options: VerifyOptions, context: Comm
     const progress = showCount(output, 'Verifying', 'chunks');
     let done = 0;
     const onChunk = () => progress.update(++done, steps);
+    const signaturesOf = async () => {
+      const archive = await signedArchiveIn(opened, signal);
+      if (!archive) return null;
+      const { names } = await loadSettings(options, context.env);
+      return checkSignatures(archive, names, signal);
+    };
+    const reportSignatures = (signatures: SignatureSummary | null) => {
+      if (!signatures) return;
+      printSignatures(signatures, output);
+      requireValid(signatures);
+    };
     try {
       if (options.from !== undefined) {
         await fetchAll(reader, addresses, signal, onChunk);
         progress.stop();
-        output.json({ address: address.hex, chunks: addresses.length, from: options.from });
+        const signatures = await signaturesOf();
+        output.json({ address: address.hex, chunks: addresses.length, from: options.from, signatures });
         output.line(`${options.from}  ${plural(addresses.length, 'chunk')}, all right`);
-        return;
+        return reportSignatures(signatures);
       }
       const checks = await Promise.all(peers.map((peer) => checkChunks(peer, addresses, signal, onChunk)));
       progress.stop();
-      output.json({ address: address.hex, chunks: addresses.length, peers: checks });
+      const isRight = checks.every(({ right }) => right === addresses.length);
+      // Files that no peer has completely cannot be checked.
+      const signatures = isRight ? await signaturesOf() : null;
+      output.json({ address: address.hex, chunks: addresses.length, peers: checks, signatures });
       printChecks(checks, addresses.length, output);
       requireAllRight(checks);
+      reportSignatures(signatures);
     } finally {
       progress.stop();
     }

@@ -1,11 +1,7 @@
 import { clear, createStore, del, get, keys, set, type UseStore } from 'idb-keyval';
 import { isTestChain, type PaymentChain } from '../../payment/chain.ts';
-import {
-  type JournalStore,
-  PaymentJournal,
-  type UnfinishedUpload,
-  uploadPrefix,
-} from '../../payment/journal.ts';
+import { PaymentJournal, type UnfinishedUpload, uploadPrefix } from '../../payment/journal.ts';
+import { prefixedStore } from '../../payment/prefixed-store.ts';
 import { durableStore } from '../../util/durable-store.ts';
 
 /** The payments of all chains, in pages and in workers of this origin. A key begins with the chain. */
@@ -22,17 +18,7 @@ export function openJournal(chain: PaymentChain): PaymentJournal {
 }
 
 function journalAt(prefix: string): PaymentJournal {
-  const store = database();
-  const entries: JournalStore = {
-    get: (key) => get(prefix + key, store),
-    put: (key, value) => set(prefix + key, value, store),
-    delete: (key) => del(prefix + key, store),
-    async keys(part) {
-      const all = await keys<string>(store);
-      return all.filter((key) => key.startsWith(prefix + part)).map((key) => key.slice(prefix.length));
-    },
-  };
-  return new PaymentJournal(entries);
+  return new PaymentJournal(prefixedStore(database(), prefix));
 }
 
 /**

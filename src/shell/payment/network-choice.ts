@@ -1,10 +1,13 @@
 import { arbitrumOne, type PaymentChain, parseChain } from '../../payment/chain.ts';
 import { PeerUrl } from '../../peer-url.ts';
+import type { NodeNetwork } from '../../server-config.ts';
 
 /** How an upload to the network is paid for and brought there. */
 export interface NetworkChoice {
   /** Origins of peers that take paid uploads. */
   relays: readonly string[];
+  /** The network whose nodes take the chunks without a relay. Null if they do not. */
+  nodes: NodeNetwork | null;
   chain: PaymentChain;
 }
 
@@ -12,12 +15,16 @@ export interface NetworkChoice {
 export type NetworkProblem = 'relay' | 'no-relay' | 'chain';
 
 /** The values stay while the user visits other screens. */
-export const lastNetwork = { unchecked: new Set<string>(), other: '', chain: '' };
+export const lastNetwork = { unchecked: new Set<string>(), other: '', chain: '', isDirect: false };
 
-/** @param found the user's peers that take paid uploads. */
+/**
+ * @param found the user's peers that take paid uploads.
+ * @param network the nodes that the user allows direct connections to, if any.
+ */
 export function networkChoiceOf(
-  { unchecked, other, chain: text }: typeof lastNetwork,
+  { unchecked, other, chain: text, isDirect }: typeof lastNetwork,
   found: readonly string[],
+  network: NodeNetwork | null,
 ): NetworkChoice | NetworkProblem {
   const relays = found.filter((origin) => !unchecked.has(origin));
   if (other.trim()) {
@@ -27,7 +34,8 @@ export function networkChoiceOf(
   }
   const chain = chainOf(text);
   if (!chain) return 'chain';
-  return relays.length === 0 ? 'no-relay' : { relays: [...new Set(relays)], chain };
+  const nodes = isDirect ? network : null;
+  return relays.length === 0 && !nodes ? 'no-relay' : { relays: [...new Set(relays)], nodes, chain };
 }
 
 /** @param text of the field. Empty for the real network. @returns undefined if it is not a chain. */

@@ -34,7 +34,8 @@ function Fields({ config, problem, onChange }: Omit<Props, 'isShared'>) {
   const chain = chainOf(form.chain);
   const { found, isAsking } = useRelays(config, chain);
   const t = paymentTexts();
-  useEffect(() => onChange(networkChoiceOf(form, found)), [form, found]);
+  const network = config?.useNodes ? config.nodes : null;
+  useEffect(() => onChange(networkChoiceOf(form, found, network)), [form, found, config?.useNodes]);
   const change = (part: Partial<typeof lastNetwork>) => setForm({ ...Object.assign(lastNetwork, part) });
   const problems = { relay: t.badRelay, 'no-relay': t.noRelayChosen, chain: t.badChain };
 
@@ -51,6 +52,20 @@ function Fields({ config, problem, onChange }: Omit<Props, 'isShared'>) {
           {isAsking ? t.findingRelays : found.length === 0 && t.noRelays}
         </p>
       </UrlChecks>
+      {network && (
+        <label class="check">
+          <input
+            id="direct-upload"
+            type="checkbox"
+            checked={form.isDirect}
+            onChange={({ currentTarget }) => change({ isDirect: currentTarget.checked })}
+          />
+          <span>
+            <strong>{t.direct}</strong>
+            <span class="note check-note">{t.directNote}</span>
+          </span>
+        </label>
+      )}
       <TextField
         id="other-relay"
         label={t.otherRelay}

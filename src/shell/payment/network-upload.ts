@@ -1,20 +1,37 @@
 import type { Address } from '../../address.ts';
 import { type Bill, prepareBill } from '../../payment/bill.ts';
+import type { PaymentChain } from '../../payment/chain.ts';
 import type { RecordToStore } from '../../payment/quotes.ts';
 import { Relay } from '../../payment/relay.ts';
+import type { Route } from '../../payment/route.ts';
 import { confirmStored, paidSink } from '../../payment/upload.ts';
 import type { ChunkSink } from '../../publish/upload.ts';
 import { openJournal } from './journal-database.ts';
 import type { NetworkChoice } from './network-choice.ts';
+import { PortRoute } from './route-port.ts';
 
-/** Asks the relays for the price of records. @throws AntwayError as `Relay.check` and `prepareBill`. */
+/** The ways to the network that the user has chosen, and the chain. */
+export interface NetworkRoutes {
+  relays: readonly Route[];
+  chain: PaymentChain;
+}
+
+/** @param port to the page, which has the connections to nodes. Needed if the choice has nodes. */
+export function routesOf(
+  { relays, nodes, chain }: NetworkChoice,
+  port: MessagePort | undefined,
+): NetworkRoutes {
+  const direct = nodes && port ? [new PortRoute(port)] : [];
+  return { relays: [...direct, ...relays.map((origin) => new Relay(origin))], chain };
+}
+
+/** Asks for the price of records. @throws AntwayError as `Route.check` and `prepareBill`. */
 export async function askForPrice(
   records: readonly RecordToStore[],
-  { relays: origins, chain }: NetworkChoice,
+  { relays, chain }: NetworkRoutes,
   signal: AbortSignal,
   onProgress: (asked: number, all: number) => void,
 ): Promise<Bill> {
-  const relays = origins.map((origin) => new Relay(origin));
   for (const relay of relays) await relay.check(chain, signal);
   return prepareBill(records, { relays, journal: openJournal(chain), signal }, onProgress);
 }
@@ -23,12 +40,7 @@ export async function askForPrice(
  * A sink for records that were paid for. `confirm` makes sure that the network has all of them.
  * @param billed the addresses of all records whose price was asked for.
  */
-export function paidUpload(
-  { relays: origins, chain }: NetworkChoice,
-  billed: readonly string[],
-  signal: AbortSignal,
-) {
-  const relays = origins.map((origin) => new Relay(origin));
+export function paidUpload({ relays, chain }: NetworkRoutes, billed: readonly string[], signal: AbortSignal) {
   const journal = openJournal(chain);
   const records = new Map<string, RecordToStore>();
   const paid = paidSink(new Set(billed), { relays, journal });

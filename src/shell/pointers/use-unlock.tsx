@@ -11,8 +11,11 @@ function lockKinds({ hasPassphrase, passkey }: Locks): LockKind[] {
   return [...(passkey ? (['passkey'] as const) : []), ...(hasPassphrase ? (['passphrase'] as const) : [])];
 }
 
-/** The fields that unlock a stored key: its passphrase, or a choice between that and its passkey. */
-export function useUnlock(locks: Locks) {
+/**
+ * The fields that unlock a stored key: its passphrase, or a choice between that and its passkey.
+ * @param id of the field of the passphrase.
+ */
+export function useUnlock(locks: Locks, id = 'pointer-passphrase') {
   const kinds = lockKinds(locks);
   const [chosen, choose] = useState(kinds[0]);
   const [passphrase, setPassphrase] = useState('');
@@ -32,13 +35,7 @@ export function useUnlock(locks: Locks) {
         {(only ?? kind) === 'passkey' ? (
           <p class="note">{t.passkeyAsks}</p>
         ) : (
-          <TextField
-            id="pointer-passphrase"
-            label={label}
-            type="password"
-            value={passphrase}
-            onInput={setPassphrase}
-          />
+          <TextField id={id} label={label} type="password" value={passphrase} onInput={setPassphrase} />
         )}
       </>
     ),

@@ -15,6 +15,8 @@ export interface PublishInput {
   isFolder: boolean;
   /** The name of the folder or file. Empty for several files without a folder. */
   name: string;
+  /** The seed of the key that signs the files of an archive, or null. */
+  signer: Uint8Array | null;
 }
 
 /** A request of the page to the publishing worker. Each worker runs one task, and `cancel` ends it. */
@@ -51,6 +53,8 @@ export type PublishAnswer =
   | { type: 'progress'; progress: PublishProgress }
   /** Records whose price is known, of all. */
   | { type: 'asked'; asked: number; all: number }
+  /** Files that are signed, of all. */
+  | { type: 'signing'; signed: number; all: number }
   | ({
       type: 'published';
       presentChunks: number;

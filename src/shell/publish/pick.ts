@@ -1,7 +1,7 @@
 import { whyLeftOut } from '../../publish/left-out.ts';
 import type { PickedFile, PublishInput } from './messages.ts';
 
-export interface Picked extends PublishInput {
+export interface Picked extends Omit<PublishInput, 'signer'> {
   /** The size of all files in bytes. */
   bytes: number;
   leftOut: { path: string; why: 'git' | 'system' }[];

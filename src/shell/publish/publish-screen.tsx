@@ -276,7 +276,7 @@ function Chosen({ picked, measure, onChange }: ChosenProps) {
 }
 
 function Work({
-  state: { task, progress, asked, picked },
+  state: { task, progress, asked, signing, picked },
 }: {
   state: Extract<PublishState, { step: 'working' }>;
 }) {
@@ -289,13 +289,23 @@ function Work({
   const phase = isHashing ? t.phases.hashing : isFinishing ? t.phases.finishing : t.phases.encrypting;
   const pricing = asked ? t.pricing(formatCount(asked.asked), formatCount(asked.all)) : t.phases.hashing;
   const bytes = isHashing ? (progress?.hashedBytes ?? 0) : progress.encryptedBytes;
+  const status = task === 'tar' ? t.saving : task === 'price' ? pricing : phase;
+  const signed = signing && !progress && !asked ? signing : null;
   return (
     <Section id="work" title={picked.name || t.pickTitle}>
       <p class="work-line">
-        <span role="status">{task === 'tar' ? t.saving : task === 'price' ? pricing : phase}</span>
-        <span class="label">{t.progress(formatBytes(bytes), formatBytes(size))}</span>
+        <span role="status">{signed ? t.phases.signing : status}</span>
+        <span class="label">
+          {signed
+            ? t.progress(formatCount(signed.signed), formatCount(signed.all))
+            : t.progress(formatBytes(bytes), formatBytes(size))}
+        </span>
       </p>
-      <progress aria-label={t.title} value={done} max={Math.max(size, 1)} />
+      <progress
+        aria-label={t.title}
+        value={signed ? signed.signed : done}
+        max={signed ? signed.all : Math.max(size, 1)}
+      />
       {progress && task === 'publish' && (
         <p class="note">
           {t.chunkProgress(formatChunks(progress.chunks), formatCount(progress.presentChunks))}

@@ -16,6 +16,8 @@ export interface PublishOptions {
   isPrivate: boolean;
   /** Null to store at peers only. */
   network: NetworkChoice | null;
+  /** The seed of the key that signs the files, or null. */
+  signer: Uint8Array | null;
 }
 
 type PaidOptions = PublishOptions & { network: NetworkChoice };
@@ -24,7 +26,9 @@ type Price = Omit<Extract<PublishAnswer, { type: 'priced' }>, 'type'>;
 
 /** How many of the records have a price already. */
 type Asked = Omit<Extract<PublishAnswer, { type: 'asked' }>, 'type'>;
-type Report = Extract<PublishAnswer, { type: 'progress' | 'asked' }>;
+type Report = Extract<PublishAnswer, { type: 'progress' | 'asked' | 'signing' }>;
+/** How many of the files are signed already. */
+type Signing = Omit<Extract<PublishAnswer, { type: 'signing' }>, 'type'>;
 
 /** The cost of an upload to the network, as far as this run paid for it. */
 export interface NetworkResult {
@@ -47,7 +51,13 @@ export type PublishState =
   | { step: 'choose'; error: GatewayApiError | null }
   | { step: 'reading' }
   | ({ step: 'ready'; error: GatewayApiError | null } & Chosen)
-  | ({ step: 'working'; task: Task; progress: PublishProgress | null; asked: Asked | null } & Chosen)
+  | ({
+      step: 'working';
+      task: Task;
+      progress: PublishProgress | null;
+      asked: Asked | null;
+      signing: Signing | null;
+    } & Chosen)
   /** The user has to pay before the upload. */
   | ({ step: 'priced'; price: Price; options: PaidOptions; isPaying: boolean } & Chosen)
   | ({ step: 'stopped'; task: Task; error: GatewayApiError | null } & Chosen)
@@ -141,7 +151,7 @@ class PublishSession extends Observable<PublishState> {
       return;
     }
     this.set({ step: 'ready', picked, measure: null, error: null, saved: null });
-    const answer = await this.#ask({ task: 'measure', ...inputOf(picked) });
+    const answer = await this.#ask({ task: 'measure', ...inputOf(picked, null) });
     if (this.state.step !== 'ready' || this.state.picked !== picked) return;
     if (answer.type === 'measured') this.set({ ...this.state, measure: answer });
     else if (answer.type === 'failed') this.set({ ...this.state, error: asError(answer) });
@@ -154,11 +164,11 @@ class PublishSession extends Observable<PublishState> {
   async publish(options: PublishOptions): Promise<void> {
     // Loaded while the host answers, so that no finished publication is left out of the list.
     import('./note-publication.ts').catch(() => undefined);
-    const { network, isPrivate } = options;
+    const { network, isPrivate, signer } = options;
     if (!network) return this.#upload(options, null);
     const priced = await this.#run('price', (picked) => ({
       task: 'price',
-      ...inputOf(picked),
+      ...inputOf(picked, signer),
       network,
       isPrivate,
     }));
@@ -188,13 +198,13 @@ class PublishSession extends Observable<PublishState> {
     this.set({ step: 'ready', picked, measure, saved, error: null });
   }
 
-  async saveTar(): Promise<void> {
-    await this.#run('tar', (picked) => ({ task: 'tar', ...inputOf(picked) }));
+  async saveTar(signer: Uint8Array | null): Promise<void> {
+    await this.#run('tar', (picked) => ({ task: 'tar', ...inputOf(picked, signer) }));
   }
 
   /** Writes the encrypted chunks to a file of the user. For private content, the data map's record is left out. */
-  async saveChunks(isPrivate: boolean): Promise<void> {
-    await this.#run('chunks', (picked) => ({ task: 'chunks', ...inputOf(picked), isPrivate }));
+  async saveChunks(isPrivate: boolean, signer: Uint8Array | null): Promise<void> {
+    await this.#run('chunks', (picked) => ({ task: 'chunks', ...inputOf(picked, signer), isPrivate }));
   }
 
   /** Cancels the running task. Uploaded chunks stay at the peers. */
@@ -212,7 +222,7 @@ class PublishSession extends Observable<PublishState> {
   async #upload(options: PublishOptions, network: NetworkResult | null): Promise<void> {
     const published = await this.#run('publish', (picked) => ({
       task: 'publish',
-      ...inputOf(picked),
+      ...inputOf(picked, options.signer),
       ...options,
       network: options.network && { ...options.network, records: network!.records },
     }));
@@ -240,10 +250,11 @@ class PublishSession extends Observable<PublishState> {
     const { picked, measure, saved } = state;
     const chosen = { picked, measure, saved };
     const asked = request(picked);
-    this.set({ step: 'working', ...chosen, task, progress: null, asked: null });
+    this.set({ step: 'working', ...chosen, task, progress: null, asked: null, signing: null });
     const answer = await this.#ask(asked, (report) => {
       if (this.state.step !== 'working') return;
       if (report.type === 'progress') this.set({ ...this.state, progress: report.progress });
+      else if (report.type === 'signing') this.set({ ...this.state, signing: report });
       else this.set({ ...this.state, asked: report });
     });
     switch (answer.type) {
@@ -271,13 +282,14 @@ class PublishSession extends Observable<PublishState> {
   }
 
   /** Runs one task in its own worker, which ends with the task. */
-  #ask(request: PublishRequest, onReport?: (report: Report) => void): Promise<PublishAnswer> {
+  async #ask(request: PublishRequest, onReport?: (report: Report) => void): Promise<PublishAnswer> {
     this.#worker?.terminate();
     const worker = new Worker(new URL('./publish-worker.ts', import.meta.url), { type: 'module' });
     this.#worker = worker;
+    const direct = await directOf(request);
     return new Promise<PublishAnswer>((resolve) => {
       worker.onmessage = ({ data }: MessageEvent<PublishAnswer>) => {
-        if (data.type === 'progress' || data.type === 'asked') onReport?.(data);
+        if (data.type === 'progress' || data.type === 'asked' || data.type === 'signing') onReport?.(data);
         else resolve(data);
       };
       worker.onerror = ({ message }) =>
@@ -286,8 +298,9 @@ class PublishSession extends Observable<PublishState> {
           code: 'WORKER_BROKEN',
           message: texts.publish.workerFailed(message ?? ''),
         });
-      worker.postMessage(request);
+      worker.postMessage(request, direct ? [direct.port] : []);
     }).finally(() => {
+      direct?.end();
       worker.terminate();
       if (this.#worker === worker) this.#worker = undefined;
     });
@@ -303,6 +316,15 @@ class PublishSession extends Observable<PublishState> {
 
 export const publishSession = new PublishSession();
 
+/** Connects to the nodes that a task needs, for its worker. Only a window can do that. */
+async function directOf(request: PublishRequest): Promise<{ port: MessagePort; end(): void } | undefined> {
+  const network = 'network' in request ? request.network : null;
+  if (!network?.nodes) return undefined;
+  const { serveNodes } = await import('../payment/direct-route.ts');
+  const { port1, port2 } = new MessageChannel();
+  return { port: port2, end: serveNodes(network.nodes, network.chain, port1) };
+}
+
 /** Makes the browser ask the user, in the browser's own words. */
 function askBeforeLeaving(event: BeforeUnloadEvent): void {
   event.preventDefault();
@@ -312,8 +334,8 @@ export function usePublishState(): PublishState {
   return useObserved(publishSession, () => publishSession.state);
 }
 
-function inputOf({ files, isFolder, name }: Picked): PublishInput {
-  return { files, isFolder, name };
+function inputOf({ files, isFolder, name }: Picked, signer: Uint8Array | null): PublishInput {
+  return { files, isFolder, name, signer };
 }
 
 /**

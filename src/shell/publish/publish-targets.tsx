@@ -1,6 +1,6 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { Button } from '../button.tsx';
-import type { GatewayConfig } from '../gateway-api.ts';
+import { asGatewayApiError, type GatewayApiError, type GatewayConfig } from '../gateway-api.ts';
 import { lazyComponent } from '../lazy-component.tsx';
 import type { NetworkChoice, NetworkProblem } from '../payment/network-choice.ts';
 import { ProblemText } from '../problem-text.tsx';
@@ -11,10 +11,12 @@ import { useResource } from '../use-resource.ts';
 import { PeerFields, type PeerProblem, usePeerChoice } from './peer-fields.tsx';
 import { isSave, type PublishState, publishSession } from './publish-session.ts';
 import { SaveSection } from './save-section.tsx';
+import type { Unlock } from './sign-fields.tsx';
 
 /** The choices stay while the user visits other screens. */
 const last = { isPrivate: false, atPeers: true, inNetwork: false };
 
+const SignFields = lazyComponent(() => import('./sign-fields.tsx'));
 const NetworkFields = lazyComponent(() => import('../payment/network-fields.tsx'));
 
 interface Props {
@@ -34,11 +36,28 @@ export function PublishTargets({ state, config }: Props) {
   });
   const [network, setNetwork] = useState<NetworkChoice | NetworkProblem>('no-relay');
   const [problem, setProblem] = useState<Problem | null>(null);
+  const unlock = useRef<Unlock>(async () => null);
+  const [unlocking, setUnlocking] = useState<'no' | 'yes' | GatewayApiError>('no');
   const t = texts.publish;
   useEffect(() => setProblem(null), [choice.form, form, network]);
   const change = (part: Partial<typeof last>) => setForm({ ...Object.assign(last, part) });
   const { isPrivate, atPeers } = form;
   const inNetwork = form.inNetwork && shared.value === false;
+
+  // Where sites run on this origin, nothing may be signed.
+  const maySign = state.picked.isFolder && shared.value === false;
+  async function withSigner(go: (signer: Uint8Array | null) => void) {
+    if (unlocking === 'yes') return;
+    setUnlocking('yes');
+    try {
+      const signer = maySign ? await unlock.current() : null;
+      setUnlocking('no');
+      go(signer);
+    } catch (error) {
+      setUnlocking(asGatewayApiError(error));
+      document.getElementById('sign-passphrase')?.focus();
+    }
+  }
 
   function publish() {
     const peers = atPeers ? choice.chosen() : { peers: [], token: '' };
@@ -56,7 +75,7 @@ export function PublishTargets({ state, config }: Props) {
     if (wrong !== null) document.getElementById(fieldOf[wrong])?.focus();
     else if (typeof peers !== 'string') {
       const paid = inNetwork && typeof network !== 'string' ? network : null;
-      publishSession.publish({ ...peers, isPrivate, network: paid });
+      void withSigner((signer) => publishSession.publish({ ...peers, isPrivate, network: paid, signer }));
     }
   }
 
@@ -116,7 +135,23 @@ export function PublishTargets({ state, config }: Props) {
               </label>
             ))}
           </fieldset>
+          {maySign && (
+            <SignFields
+              onChange={(changed) => {
+                unlock.current = changed;
+                setUnlocking('no');
+              }}
+            />
+          )}
+          <p class="note" role="status">
+            {unlocking === 'yes' && maySign && t.unlocking}
+          </p>
           <div role="alert">
+            {unlocking !== 'no' && unlocking !== 'yes' && (
+              <p class="note note-problem">
+                <ProblemText problem={unlocking} />
+              </p>
+            )}
             {peerProblem && (
               <p class="note note-problem">{peerProblem === 'peer' ? t.badPeer : t.noPeerChosen}</p>
             )}
@@ -139,7 +174,7 @@ export function PublishTargets({ state, config }: Props) {
           </p>
         </form>
       </Section>
-      <SaveSection state={state} isPrivate={isPrivate} />
+      <SaveSection state={state} isPrivate={isPrivate} withSigner={withSigner} />
     </>
   );
 }

@@ -2,6 +2,8 @@
 
 import { createTarchive, encodeMember, tarEnd } from '../../archive/create-tar.ts';
 import { asAntwayError, isAbort } from '../../errors.ts';
+import { OwnerKey } from '../../owner/owner-key.ts';
+import { signMembers } from '../../owner/sign-members.ts';
 import { paymentProblemOf } from '../../payment/errors.ts';
 import type { RecordToStore } from '../../payment/quotes.ts';
 import { PeerUrl } from '../../peer-url.ts';
@@ -12,7 +14,7 @@ import { type ChunkSink, uploadTo } from '../../publish/upload.ts';
 import { withEncrypter } from '../../self-encryption/encrypter.ts';
 import { chunkCount, type EncryptedChunk } from '../../self-encryption/file.ts';
 import { type RandomAccess, streamOf } from '../../util/random-access.ts';
-import { askForPrice, paidUpload } from '../payment/network-upload.ts';
+import { askForPrice, paidUpload, routesOf } from '../payment/network-upload.ts';
 import { encryptWorkers } from './encrypt-workers.ts';
 import type { EncryptedContent, PublishAnswer, PublishInput, PublishRequest } from './messages.ts';
 import { publishCodec } from './publish-codec.ts';
@@ -25,33 +27,37 @@ const progressMs = 100;
 const cancelling = new AbortController();
 
 /** Encryption keeps a thread busy, so it runs in this worker and not in the page's thread. */
-self.onmessage = async ({ data }: MessageEvent<PublishRequest>) => {
+self.onmessage = async ({ data, ports: [port] }: MessageEvent<PublishRequest>) => {
   if (data.task === 'cancel') {
     cancelling.abort();
     return;
   }
   let answer: PublishAnswer;
   try {
-    answer = await run(data);
+    answer = await run(data, port);
   } catch (error) {
     answer = isAbort(error, cancelling.signal) ? { type: 'cancelled' } : failureOf(error);
   }
   self.postMessage(answer);
 };
 
-async function run(request: Exclude<PublishRequest, { task: 'cancel' }>): Promise<PublishAnswer> {
+/** @param port to the nodes of the network, if the user has chosen them. */
+async function run(
+  request: Exclude<PublishRequest, { task: 'cancel' }>,
+  port: MessagePort | undefined,
+): Promise<PublishAnswer> {
   const source = await sourceOf(request);
   switch (request.task) {
     case 'measure':
       // The data map's record is one more chunk.
       return { type: 'measured', bytes: source.size, chunks: chunkCount(source.size) + 1 };
     case 'price':
-      return priceOf(source, request);
+      return priceOf(source, request, port);
     case 'publish': {
       const { peers, token, isPrivate, network } = request;
       const targets = peers.map((url) => uploadTargetAt(PeerUrl.parse(url)));
       const sinks = peers.length > 0 ? [uploadTo(targets, token ? { token } : {})] : [];
-      const paid = network && paidUpload(network, network.records, cancelling.signal);
+      const paid = network && paidUpload(routesOf(network, port), network.records, cancelling.signal);
       if (paid) sinks.push(paid.sink);
       const sink = new NotedSink(sinks);
       const published = await encrypt(source, sink, isPrivate);
@@ -78,6 +84,7 @@ async function run(request: Exclude<PublishRequest, { task: 'cancel' }>): Promis
 async function priceOf(
   source: RandomAccess,
   { network, isPrivate }: Extract<PublishRequest, { task: 'price' }>,
+  port: MessagePort | undefined,
 ): Promise<PublishAnswer> {
   const records = new Map<string, RecordToStore>();
   const survey: ChunkSink = {
@@ -87,15 +94,20 @@ async function priceOf(
     },
   };
   const { address } = await encrypt(source, survey, isPrivate);
-  const bill = await askForPrice([...records.values()], network, cancelling.signal, (asked, all) =>
+  const routes = routesOf(network, port);
+  const bill = await askForPrice([...records.values()], routes, cancelling.signal, (asked, all) =>
     self.postMessage({ type: 'asked', asked, all } satisfies PublishAnswer),
   );
   return { type: 'priced', address: address.hex, records: [...records.keys()], bill };
 }
 
-async function sourceOf({ files, isFolder }: PublishInput): Promise<RandomAccess> {
+async function sourceOf({ files, isFolder, signer }: PublishInput): Promise<RandomAccess> {
   const entries = files.map(({ path, file }) => ({ path, source: fileAccess(file) }));
-  return isFolder ? createTarchive(entries) : entries[0]!.source;
+  if (!isFolder) return entries[0]!.source;
+  if (!signer) return createTarchive(entries);
+  const progress = (signed: number, all: number) => sendReport({ type: 'signing', signed, all });
+  const { signal } = cancelling;
+  return createTarchive(await signMembers(entries, new OwnerKey(signer), { signal, progress }));
 }
 
 function fileAccess(file: File): RandomAccess {
@@ -115,10 +127,14 @@ function encrypt(source: RandomAccess, sink: ChunkSink, isPrivate: boolean) {
 let reportedAt = 0;
 
 function report(progress: PublishProgress): void {
+  sendReport({ type: 'progress', progress });
+}
+
+function sendReport(report: PublishAnswer): void {
   const now = performance.now();
   if (now - reportedAt < progressMs) return;
   reportedAt = now;
-  self.postMessage({ type: 'progress', progress } satisfies PublishAnswer);
+  self.postMessage(report);
 }
 
 function contentOf(input: PublishInput & { isPrivate: boolean }, published: Published): EncryptedContent {

@@ -10,10 +10,12 @@ import { ResultLinks } from './result.tsx';
 interface Props {
   state: Extract<PublishState, { step: 'ready' | 'stopped' }>;
   isPrivate: boolean;
+  /** Calls `go` with the seed of the key that signs the files, unless the key cannot be used. */
+  withSigner: (go: (signer: Uint8Array | null) => void) => void;
 }
 
 /** Saves the chosen files in the formats of the network's own tools, instead of an upload to peers. */
-export function SaveSection({ state, isPrivate }: Props) {
+export function SaveSection({ state, isPrivate, withSigner }: Props) {
   const { picked } = state;
   const stopped = state.step === 'stopped' && isSave(state.task) ? state : null;
   const t = texts.publish;
@@ -34,11 +36,14 @@ export function SaveSection({ state, isPrivate }: Props) {
         </p>
       )}
       <p class="actions">
-        <Button look="quiet" onClick={() => publishSession.saveChunks(isPrivate)}>
+        <Button
+          look="quiet"
+          onClick={() => withSigner((signer) => publishSession.saveChunks(isPrivate, signer))}
+        >
           {t.saveChunks}
         </Button>
         {picked.isFolder && (
-          <Button look="quiet" onClick={() => publishSession.saveTar()}>
+          <Button look="quiet" onClick={() => withSigner((signer) => publishSession.saveTar(signer))}>
             {t.saveTar}
           </Button>
         )}

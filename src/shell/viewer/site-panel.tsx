@@ -49,7 +49,7 @@ export function SitePanel({ panel, onClose, ...props }: Props) {
         />
       )}
       {panel === 'files' && address && (
-        <FileList root={root} site={view?.isOwnOrigin ? address : null} key={root} />
+        <FileList root={root} address={address} isOwnOrigin={view?.isOwnOrigin ?? false} key={root} />
       )}
       {/* Only the list of sites tells whether the content is private. */}
       {panel === 'share' && !site && <p class="note">{t.opening}</p>}

@@ -51,10 +51,12 @@ export const publish: Texts['publish'] = {
   saveCancelled: 'Abgebrochen. Es wurde nichts gespeichert.',
   saving: 'Die Datei wird geschrieben …',
   phases: {
+    signing: 'Dateien werden signiert',
     hashing: 'Wird gelesen',
     encrypting: 'Wird verschlüsselt und hochgeladen',
     finishing: 'Die letzten Chunks werden hochgeladen',
   },
+  unlocking: 'Der Schlüssel wird entsperrt …',
   progress: (done, all) => `${done} von ${all}`,
   chunkProgress: (chunks, present) => `${chunks} gespeichert, ${present} davon waren schon da`,
   cancel: 'Abbrechen',

@@ -49,10 +49,12 @@ export const publish = {
   saveCancelled: 'Cancelled. Nothing was saved.',
   saving: 'Writing the file …',
   phases: {
+    signing: 'Signing the files',
     hashing: 'Reading',
     encrypting: 'Encrypting and uploading',
     finishing: 'Uploading the last chunks',
   },
+  unlocking: 'Unlocking the key …',
   progress: (done: string, all: string) => `${done} of ${all}`,
   chunkProgress: (chunks: string, present: string) =>
     `${chunks} stored, ${present} of them were already there`,

@@ -1,0 +1,73 @@
+import type { Clock } from '../nodes/clock.ts';
+
+export interface GatherOptions {
+  /** So many nodes are asked at the same time, and in all if none fails. */
+  best: number;
+  /** So many answers suffice. The other nodes get `graceMs` then. */
+  enough: number;
+  graceMs: number;
+  /** Questions at the same time. */
+  atOnce: number;
+  /** A node that takes longer gives its place to the next one, but goes on. */
+  placeMs: number;
+  clock: Clock;
+  signal: AbortSignal;
+}
+
+/**
+ * Asks nodes in their order. A node that fails or is slow gives its place to the next one.
+ * @param ask gets a signal that also aborts when the answer is not needed any more.
+ * @returns the answers, at most `best` in the order of the nodes, and the errors of those that failed.
+ * @throws the signal's reason when aborted.
+ */
+export async function gather<Node, T>(
+  nodes: readonly Node[],
+  { best, enough, graceMs, atOnce, placeMs, clock, signal }: GatherOptions,
+  ask: (node: Node, signal: AbortSignal) => Promise<T>,
+): Promise<{ answers: T[]; failures: unknown[] }> {
+  const done = new AbortController();
+  const own = AbortSignal.any([signal, done.signal]);
+  const answers = new Map<number, T>();
+  const failures: unknown[] = [];
+  let [next, running, places] = [0, 0, 0];
+  await new Promise<void>((resolve) => {
+    own.addEventListener('abort', () => resolve(), { once: true });
+    const fill = () => {
+      while (next < nodes.length && places < atOnce && places + answers.size < best) void start(next++);
+      const isOver = answers.size >= best || (running === 0 && next === nodes.length);
+      if (isOver) resolve();
+      else if (answers.size >= enough && next >= Math.min(best, nodes.length))
+        clock.delay(graceMs, own).then(resolve, () => undefined);
+    };
+    const start = async (i: number) => {
+      let hasPlace = true;
+      const leave = () => {
+        if (hasPlace) places--;
+        hasPlace = false;
+      };
+      const answered = new AbortController();
+      running++;
+      places++;
+      const late = clock.delay(placeMs, AbortSignal.any([own, answered.signal])).then(() => {
+        leave();
+        fill();
+      });
+      late.catch(() => undefined);
+      try {
+        answers.set(i, await ask(nodes[i]!, own));
+      } catch (error) {
+        failures.push(error);
+      }
+      answered.abort();
+      running--;
+      leave();
+      if (!own.aborted) fill();
+    };
+    if (own.aborted) resolve();
+    else fill();
+  });
+  done.abort();
+  signal.throwIfAborted();
+  const ordered = [...answers].sort(([a], [b]) => a - b).slice(0, best);
+  return { answers: ordered.map(([, answer]) => answer), failures: [...failures] };
+}

@@ -1,0 +1,216 @@
+import { Address } from '../address.ts';
+import { AntwayError } from '../errors.ts';
+import type { Clock } from '../nodes/clock.ts';
+import type { NodePayment } from '../nodes/messages.ts';
+import type { NodeAddress } from '../nodes/node-address.ts';
+import { nodeError } from '../nodes/node-error.ts';
+import { nodeLimits } from '../nodes/node-limits.ts';
+import type { Nodes } from '../nodes/nodes.ts';
+import { Backoff } from '../util/backoff.ts';
+import { isSameChain, type PaymentChain } from './chain.ts';
+import { paymentError, paymentProblemOf } from './errors.ts';
+import { gather } from './gather.ts';
+import type { NodePrice } from './node-price.ts';
+import { priceFrom, quoteOf } from './node-quote.ts';
+import { offerFrom, paidOf, type RecordToStore } from './quotes.ts';
+import type { Quoted, RecordPayment, Route } from './route.ts';
+
+export interface NodeRouteOptions {
+  nodes: Pick<Nodes, 'closest' | 'use'>;
+  chain: PaymentChain;
+  clock: Clock;
+}
+
+/** Nodes store a record only if they are among so many that are closest to it, and so is the paid one. */
+const storingNodes = 20;
+/** A chunk of four megabytes is in memory three times while it is sent. */
+const putsAtOnce = 4;
+/** Records whose nodes are asked at the same time. */
+const quotesAtOnce = 3;
+const quoteMs = { place: 5_000, grace: 0 };
+const putMs = { place: 15_000, grace: 2_000 };
+const tries = 4;
+const retryMs = { firstMs: 2_000, maxMs: 8_000 };
+/** Codes of nodes that refuse a payment. */
+const refusals = new Set(['payment_required', 'put_rejected', 'invalid_payment_proof']);
+
+/**
+ * Brings paid chunks to the network without a relay. It takes the quotes of the nodes that are closest to a chunk, and
+ * sends the chunk to these nodes. Payments for batches, and pointers, need a relay.
+ */
+export class NodeRoute implements Route {
+  readonly url = 'Direct access';
+  readonly hasBatches = false;
+  readonly #options: NodeRouteOptions;
+
+  constructor(options: NodeRouteOptions) {
+    this.#options = options;
+  }
+
+  async check(chain: PaymentChain, signal: AbortSignal): Promise<void> {
+    const { nodes } = this.#options;
+    const target = Address.fromBytes(crypto.getRandomValues(new Uint8Array(32)));
+    const found = await nodes.closest(target, nodeLimits.closeGroup, signal);
+    const { answers } = await this.#gather(found, quoteMs, signal, nodeLimits.closeGroup, (node, own) =>
+      nodes.use(node, own, async ({ payment }) => ({ payment })),
+    );
+    if (answers.length === 0) throw this.#shortfall('No node of the network answers.');
+    const fitting = answers.filter(({ payment }) => payment && isPaidBy(payment, chain)).length;
+    if (fitting > answers.length / 2) return;
+    const message = 'The nodes want to be paid elsewhere, or take no payments. Nothing was paid.';
+    throw paymentError('CHAIN', message, { relay: this.url });
+  }
+
+  async quotes(
+    records: readonly RecordToStore[],
+    signal: AbortSignal,
+    onProgress: (asked: number) => void = () => undefined,
+  ): Promise<Quoted[]> {
+    for (const record of records) this.#refusePointer(record);
+    const quoted: Quoted[] = new Array(records.length);
+    const failed = new AbortController();
+    const own = AbortSignal.any([signal, failed.signal]);
+    let [next, asked] = [0, 0];
+    const askSome = async () => {
+      for (let i = next++; i < records.length; i = next++) {
+        quoted[i] = await this.#retry(own, () => this.#quote(records[i]!, own));
+        onProgress(++asked);
+      }
+    };
+    try {
+      await Promise.all(Array.from({ length: quotesAtOnce }, askSome));
+    } catch (error) {
+      failed.abort(error);
+      throw error;
+    }
+    return quoted;
+  }
+
+  async pools(): Promise<undefined> {
+    return undefined;
+  }
+
+  async store(payment: RecordPayment, bytes: Uint8Array<ArrayBuffer>, signal: AbortSignal): Promise<void> {
+    if ('merkle' in payment) {
+      const message =
+        'This chunk was paid for together with others. Nodes take such a payment only through a relay. The payment is kept: continue with a relay.';
+      throw paymentError('SHORTFALL', message, { relay: this.url, address: payment.merkle.address });
+    }
+    const { plan, transaction } = payment;
+    this.#refusePointer(plan);
+    const paid = paidOf(plan.quotes);
+    const chunk = {
+      address: Address.fromHex(plan.address),
+      bytes,
+      quote: quoteOf(paid, plan.address),
+      transaction: transaction.slice(2),
+    };
+    await this.#retry(signal, async () => {
+      const { nodes } = this.#options;
+      const closest = await nodes.closest(chunk.address, storingNodes, signal);
+      const put = (node: NodeAddress, own: AbortSignal) =>
+        nodes.use(node, own, (client) => client.putChunk(chunk, { signal: own }));
+      const gathered = await this.#gather(closest, putMs, signal, nodeLimits.majority, put, putsAtOnce);
+      if (gathered.answers.length >= nodeLimits.majority) return;
+      throw this.#notStored(plan.address, gathered.failures, isAmong(paid, closest));
+    });
+  }
+
+  async #quote(record: RecordToStore, signal: AbortSignal): Promise<Quoted> {
+    const { nodes, chain } = this.#options;
+    const address = Address.fromHex(record.address);
+    const closest = await nodes.closest(address, storingNodes, signal);
+    const ask = (node: NodeAddress, own: AbortSignal) =>
+      nodes.use(node, own, async (client) => {
+        if (!client.payment || !isPaidBy(client.payment, chain)) {
+          throw nodeError('refused', 'A node wants to be paid elsewhere.');
+        }
+        const { isStored, quote } = await client.quoteChunk(address, record.size, { signal: own });
+        try {
+          return { isStored, price: priceFrom(quote, node.peerId, record.address) };
+        } catch (cause) {
+          throw nodeError('protocol', `A node gave a wrong price: ${(cause as Error).message}`, cause);
+        }
+      });
+    const { answers } = await this.#gather(closest, quoteMs, signal, nodeLimits.closeGroup, ask);
+    if (answers.filter(({ isStored }) => isStored).length >= nodeLimits.majority) return { status: 'stored' };
+    if (answers.length < nodeLimits.closeGroup) {
+      throw this.#shortfall(
+        `Only ${answers.length} of ${nodeLimits.closeGroup} nodes gave a price for a record. Nothing was paid for it.`,
+      );
+    }
+    return {
+      status: 'quoted',
+      offer: offerFrom(
+        record,
+        answers.map(({ price }) => price),
+      ),
+    };
+  }
+
+  #gather<T>(
+    nodes: readonly NodeAddress[],
+    { place, grace }: { place: number; grace: number },
+    signal: AbortSignal,
+    enough: number,
+    ask: (node: NodeAddress, own: AbortSignal) => Promise<T>,
+    atOnce: number = nodeLimits.closeGroup,
+  ) {
+    const { clock } = this.#options;
+    const best = nodeLimits.closeGroup;
+    return gather(nodes, { best, enough, graceMs: grace, atOnce, placeMs: place, clock, signal }, ask);
+  }
+
+  /** Tries again: nodes may be some seconds behind the chain, or away for a moment. */
+  async #retry<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    const backoff = new Backoff(retryMs);
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await work();
+      } catch (error) {
+        signal.throwIfAborted();
+        const problem = paymentProblemOf(error);
+        const mayPass = problem === 'SHORTFALL' || problem === 'UNPAID';
+        if (!mayPass || attempt === tries) throw error;
+        await this.#options.clock.delay(backoff.next(), signal);
+      }
+    }
+  }
+
+  /** @param hasPayee whether the paid node is among those that may store the chunk. */
+  #notStored(address: string, failures: readonly unknown[], hasPayee: boolean): AntwayError {
+    const refused = failures.filter(isRefusal).length;
+    if (refused < nodeLimits.majority) {
+      return this.#shortfall('Too few nodes store a record. The payment is kept: try again later.');
+    }
+    const details = { relay: this.url, address };
+    if (hasPayee) {
+      const message = `The nodes see no payment for ${address}. The payment is kept: try again later, or with a relay.`;
+      return paymentError('UNPAID', message, details);
+    }
+    const message = `The node that was paid for ${address} is not close to it at the moment. The payment is kept: try again later.`;
+    return paymentError('QUOTE_EXPIRED', message, details);
+  }
+
+  #refusePointer({ address, stateId }: Pick<RecordToStore, 'address' | 'stateId'>): void {
+    if (stateId === undefined) return;
+    const message = 'A lasting address gets to the network only through a relay. Nothing was paid.';
+    throw paymentError('SHORTFALL', message, { relay: this.url, address });
+  }
+
+  #shortfall(message: string): AntwayError {
+    return paymentError('SHORTFALL', message, { relay: this.url });
+  }
+}
+
+function isPaidBy(payment: NodePayment, chain: PaymentChain): boolean {
+  return isSameChain(payment, chain);
+}
+
+function isAmong({ peer }: NodePrice, nodes: readonly NodeAddress[]): boolean {
+  return nodes.some(({ peerId }) => peerId === peer);
+}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof AntwayError && refusals.has(String(error.details.reason));
+}

@@ -1,0 +1,186 @@
+import { Address } from '../address.ts';
+import { AntwayError } from '../errors.ts';
+import { AntError, publicError } from '../fetch/ant-error.ts';
+import { refuseUnknown } from '../fetch/options.ts';
+import type { Account } from '../payment/account.ts';
+import { formatAnt, formatUnits, parseAnt } from '../payment/amounts.ts';
+import { prepareBill } from '../payment/bill.ts';
+import { arbitrumOne, type PaymentChain, parseChain } from '../payment/chain.ts';
+import { paymentProblemOf } from '../payment/errors.ts';
+import { PaymentJournal } from '../payment/journal.ts';
+import { KeyAccount } from '../payment/key-account.ts';
+import { pay } from '../payment/pay.ts';
+import { gasOf, unpaid } from '../payment/payable.ts';
+import { Relay } from '../payment/relay.ts';
+import { rpcProvider } from '../payment/rpc.ts';
+import { secureUrl } from '../payment/secure-url.ts';
+import { settlePending } from '../payment/settle.ts';
+import { confirmStored, paidSink } from '../payment/upload.ts';
+import { Vault } from '../payment/vault.ts';
+import { WalletAccount } from '../payment/wallet-account.ts';
+import { untilAborted } from './options.ts';
+import type {
+  AntJournal,
+  AntNetworkOptions,
+  AntPaymentProblem,
+  AntPrice,
+  AntWallet,
+  AntWholeSink,
+} from './types.ts';
+
+export { databaseJournal } from './database-journal.ts';
+export type {
+  AntChain,
+  AntJournal,
+  AntJournalStore,
+  AntNetworkOptions,
+  AntPaymentProblem,
+  AntPrice,
+  AntWallet,
+  AntWholeSink,
+} from './types.ts';
+
+const optionKeys = ['relays', 'wallet', 'key', 'rpc', 'maxCost', 'onPrice', 'journal', 'chain'];
+
+/**
+ * Pays for publications and stores them in the Autonomi network. Relays bring the chunks there. They are not trusted: every
+ * quote is checked here, and a second relay checks the first. All payments are in the journal before they are sent. After an
+ * interruption, publish the same content again with the same journal: nothing is paid for twice.
+ * @throws TypeError for an unknown option or a wrong type, AntError `BAD_CONFIG` for a wrong relay, endpoint, chain or key.
+ */
+export function networkSink(options: AntNetworkOptions): AntWholeSink {
+  const { chain, relays, vault, account, limit, journal, onPrice } = parse(options);
+  let previous: Promise<unknown> = Promise.resolve();
+
+  async function payAndStore(
+    chunks: Parameters<AntWholeSink['storeAll']>[0],
+    store: Parameters<AntWholeSink['storeAll']>[1],
+    signal: AbortSignal,
+  ): Promise<void> {
+    // A wallet changes to the chain first.
+    const payer = await account();
+    await vault.checkChain();
+    for (const relay of relays) await relay.check(chain, signal);
+    const name = await vault.fingerprint();
+    await journal.lock(name, async () => {
+      const noted = new PaymentJournal(await journal.open(name));
+      const parts = { relays, vault, journal: noted, signal };
+      await settlePending(parts);
+      const bill = await prepareBill(chunks, parts);
+      const fees = await vault.feesOf(gasOf(await unpaid(bill.due, noted)));
+      const price: AntPrice = {
+        chunks: bill.records,
+        dueChunks: bill.dueRecords,
+        amount: formatUnits(bill.amount),
+        fees: formatUnits(fees),
+      };
+      if ((await onPrice?.(Object.freeze(price))) === false)
+        throw new AntwayError(
+          'REFUSED',
+          `The price of ${formatAnt(bill.amount)} was refused. Nothing was paid.`,
+        );
+      if (bill.dueRecords > 0) await pay(bill, payer, limit, parts);
+      const sink = paidSink(new Set(chunks.map(({ address }) => address)), parts);
+      await store((address, bytes, { signal }) =>
+        sink.store({ address: Address.fromHex(address), bytes: new Uint8Array(bytes) }, signal),
+      );
+      await confirmStored(chunks, parts);
+    });
+  }
+
+  return {
+    async storeAll(chunks, store, { signal }) {
+      // One after the other: two publications may share chunks, which are paid for once.
+      const turn = previous.then(() => payAndStore(chunks, store, signal));
+      previous = turn.catch(() => undefined);
+      try {
+        await untilAborted(turn, signal);
+      } catch (error) {
+        throw publicError(error, signal);
+      }
+    },
+  };
+}
+
+/** Why a payment or a paid upload stopped. @returns undefined for an error of another kind. */
+export function paymentProblem(error: unknown): AntPaymentProblem | undefined {
+  return paymentProblemOf(error instanceof AntError ? error.cause : error);
+}
+
+interface Parsed {
+  chain: PaymentChain;
+  relays: Relay[];
+  vault: Vault;
+  account: () => Promise<Account>;
+  limit: bigint;
+  journal: AntJournal;
+  onPrice: AntNetworkOptions['onPrice'];
+}
+
+function parse(options: AntNetworkOptions): Parsed {
+  refuseUnknown('networkSink', options, optionKeys);
+  const { relays: urls, wallet, key, rpc, maxCost, onPrice, journal } = options;
+  if (!Array.isArray(urls) || urls.length === 0)
+    throw new TypeError('networkSink: “relays” must be a list with at least one URL.');
+  if ((wallet === undefined) === (key === undefined))
+    throw new TypeError('networkSink: give either “wallet” or “key”.');
+  if (wallet && typeof wallet.request !== 'function')
+    throw new TypeError('networkSink: “wallet” must be an object with request (EIP-1193).');
+  if (key !== undefined && !(key instanceof Uint8Array && key.length === 32))
+    throw new TypeError('networkSink: “key” must be 32 bytes.');
+  if ((rpc === undefined) === (key !== undefined))
+    throw new TypeError('networkSink: give “rpc”, the endpoint of the chain, with “key” and only with it.');
+  const limit = typeof maxCost === 'string' ? parseAnt(maxCost) : undefined;
+  if (limit === undefined)
+    throw new TypeError('networkSink: “maxCost” must be an amount in ANT, such as "0.5".');
+  if (onPrice !== undefined && typeof onPrice !== 'function')
+    throw new TypeError('networkSink: “onPrice” must be a function.');
+  if (typeof journal?.open !== 'function' || typeof journal.lock !== 'function')
+    throw new TypeError('networkSink: “journal” must be an object with open and lock.');
+  const origins = urls.map((url) => requireSecure(url, 'A relay').origin);
+  if (new Set(origins).size < origins.length)
+    throw new AntError('BAD_CONFIG', 'A relay is named twice. A second relay must be another one.');
+  const chain = chainOf(options);
+  const vault = new Vault(
+    chain,
+    wallet ? bound(wallet) : rpcProvider(requireSecure(rpc, 'The endpoint').href),
+  );
+  let account: () => Promise<Account> = () => WalletAccount.connect(vault);
+  if (key) {
+    const own = keyAccount(key, vault);
+    account = async () => own;
+  }
+  return { chain, relays: origins.map((url) => new Relay(url)), vault, account, limit, journal, onPrice };
+}
+
+/** @throws AntError `BAD_CONFIG`. */
+function requireSecure(text: unknown, what: string): URL {
+  const url = secureUrl(String(text));
+  // Security: the text is in no message, because it may have a password.
+  if (url && !url.username && !url.password) return url;
+  const message = `${what} must be an https:// URL without a user name and a password, or http:// on loopback.`;
+  throw new AntError('BAD_CONFIG', message);
+}
+
+function chainOf({ chain }: AntNetworkOptions): PaymentChain {
+  if (chain === undefined) return arbitrumOne;
+  const { chainId, token, vault } = Object(chain);
+  const parsed = parseChain(`${chainId},${token},${vault}`);
+  if (parsed) return parsed;
+  throw new AntError(
+    'BAD_CONFIG',
+    'The chain must have a chainId, and the addresses of its token and its vault.',
+  );
+}
+
+function bound(wallet: AntWallet): AntWallet {
+  return { request: (call) => wallet.request(call) };
+}
+
+function keyAccount(key: Uint8Array, vault: Vault): Account {
+  try {
+    return new KeyAccount(key, vault);
+  } catch (cause) {
+    throw new AntError('BAD_CONFIG', 'The key of the account is not valid.', [], { cause });
+  }
+}

@@ -1,0 +1,56 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { AxeBuilder } from '@axe-core/playwright';
+import type { Page } from '@playwright/test';
+import { expect, test } from '../support/chromium.ts';
+import { openPublish } from '../support/lasting-address.ts';
+import { distFolder } from '../support/paths.ts';
+import { fillNetwork, price, seePrice } from '../support/payment-screen.ts';
+
+/** A node that does not exist, on this computer. */
+const node = `/ip4/127.0.0.1/udp/9/webrtc-direct/certhash/uEiAkAsFZc-iV5UToJHyETA8GLBIVdzB10Qv6VuNlwqTwkQ/p2p/${'5a'.repeat(32)}`;
+const chain = { token: `0x${'aa'.repeat(20)}`, vault: `0x${'bb'.repeat(20)}` };
+
+test.describe.configure({ timeout: 120_000 });
+
+const direct = (page: Page) => page.getByRole('checkbox', { name: /^The network’s nodes, directly/ });
+
+async function choose(page: Page): Promise<void> {
+  const buffer = Buffer.from('<!doctype html><title>Garden</title>');
+  await page
+    .locator('input[name=files]')
+    .setInputFiles({ name: 'garden.html', mimeType: 'text/html', buffer });
+  await fillNetwork(page, chain);
+}
+
+test('the nodes are offered for uploads once direct connections are on, and an error says that none answers', async ({
+  startPeer,
+  folder,
+  context,
+}) => {
+  const configFile = join(folder, 'antway.json');
+  writeFileSync(configFile, JSON.stringify({ peers: ['/'], nodes: [node] }));
+  const flags = ['--web', distFolder, '--web-config', configFile];
+  const peer = await startPeer({ flags, webTransport: 'none' });
+  const root = `http://antway.localhost:${new URL(peer.url).port}`;
+  const page = await openPublish(context, root);
+  await choose(page);
+  await expect(direct(page)).toHaveCount(0);
+  await page.goto(`${root}/#settings`);
+  await page.getByRole('region', { name: 'Direct connections' }).getByRole('checkbox').check();
+  await page.goto(`${root}/#publish`);
+  await page.reload();
+  await choose(page);
+  await expect(direct(page)).not.toBeChecked();
+  await expect(direct(page)).toHaveAccessibleName(/the nodes learn your IP address/);
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  expect(violations).toEqual([]);
+  await seePrice(page);
+  await expect(
+    page.getByText('Choose a peer or the nodes, to bring the chunks to the network.'),
+  ).toBeVisible();
+  await direct(page).check();
+  await seePrice(page);
+  await expect(page.getByText('No node of the network answers.')).toBeVisible({ timeout: 60_000 });
+  await expect(price(page)).toHaveCount(0);
+});

@@ -1,0 +1,143 @@
+import { blake3 } from '@noble/hashes/blake3.js';
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { ml_dsa65 } from '@noble/post-quantum/ml-dsa.js';
+import type { StorageQuote } from '../../src/nodes/messages.ts';
+import { formatNodeAddress, type NodeAddress } from '../../src/nodes/node-address.ts';
+import { ChannelClient } from '../../src/nodes/node-client.ts';
+import { nodeError } from '../../src/nodes/node-error.ts';
+import { noMemory } from '../../src/nodes/node-memory.ts';
+import { Nodes } from '../../src/nodes/nodes.ts';
+import type { PaymentChain } from '../../src/payment/chain.ts';
+import { type NodePrice, priceOf } from '../../src/payment/node-price.ts';
+import { quoteOf } from '../../src/payment/node-quote.ts';
+import { signedBytes } from '../../src/payment/quotes.ts';
+import {
+  addressOf,
+  channelTo,
+  helloHeader,
+  type NodeIdentity,
+  nodeIdentity,
+  type ServerRequest,
+} from './node-server.ts';
+import { commit, noCommitment } from './relay-double.ts';
+import type { VirtualClock } from './virtual-clock.ts';
+
+const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
+
+/** The faults of a node that is dishonest or fails. */
+export interface NodeFaults {
+  /** Does not answer at all. */
+  isDead?: boolean;
+  /** Changes a quote. */
+  quote?: (quote: StorageQuote, node: PayingNode) => StorageQuote;
+  /** Wants to be paid elsewhere. */
+  payment?: Record<string, unknown>;
+  /** Says that it stores a chunk, and forgets it. */
+  forgets?: boolean;
+  /** Says that it has all chunks. */
+  claims?: boolean;
+  /** The code of its answer to all chunks. */
+  putCode?: string;
+  /** Puts another address into its answers. */
+  address?: string;
+  /** How many records it has committed to. */
+  committed?: number;
+}
+
+export interface PayingNode extends NodeIdentity {
+  address: NodeAddress;
+  stored: Map<string, Uint8Array>;
+  /** The quotes of the chunks that it was sent. */
+  received: StorageQuote[];
+  faults: NodeFaults;
+}
+
+/** Nodes in this process, behind the real client. They sign real quotes, and know which quotes were paid. */
+export class PayingNodes {
+  readonly all: PayingNode[];
+  /** The hashes of the paid quotes: `0x` and 64 hex digits. */
+  readonly paid = new Set<string>();
+
+  constructor(
+    count: number,
+    private readonly clock: VirtualClock,
+    private readonly chain: PaymentChain,
+  ) {
+    this.all = Array.from({ length: count }, (_, i) => {
+      const identity = nodeIdentity(i + 1);
+      const address = addressOf(identity, '127.0.0.1', 10_000 + i);
+      return { ...identity, address, stored: new Map(), received: [], faults: {} };
+    });
+  }
+
+  client(): Nodes {
+    return new Nodes({
+      seeds: this.all.map(({ address }) => address),
+      memory: noMemory,
+      clock: this.clock,
+      isLocal: true,
+      connect: (address, signal) => {
+        const node = this.all.find(({ address: { peerId } }) => peerId === address.peerId)!;
+        if (node.faults.isDead) return Promise.reject(nodeError('unreachable', 'It is dead.'));
+        const { channel } = channelTo(node, (request, server) => {
+          const { header, body } = this.#answer(node, request);
+          server.respond({ request_id: request.request_id, status: 'ok', ...header }, body);
+        });
+        return ChannelClient.connect(channel, address, this.clock, signal);
+      },
+    });
+  }
+
+  /** The price of a chunk at a node. */
+  price({ publicKey, secretKey, address: { peerId }, faults }: PayingNode, chunk: string): NodePrice {
+    const { committed = 0 } = faults;
+    const binding = committed === 0 ? noCommitment : commit(committed, peerId, publicKey, secretKey);
+    const terms = {
+      timestamp: 1_795_000_000,
+      price: `${priceOf(committed)}`,
+      rewardsAddress: `0x${'07'.repeat(20)}`,
+      ...binding,
+    };
+    const signature = ml_dsa65.sign(signedBytes(terms, hexToBytes(chunk)), secretKey);
+    return { peer: peerId, ...terms, publicKey: base64(publicKey), signature: base64(signature) };
+  }
+
+  #answer(node: PayingNode, request: ServerRequest): { header: object; body?: Uint8Array } {
+    const { faults, stored } = node;
+    const { type, address = '' } = request;
+    if (type === 'hello') {
+      const { chainId, token, vault } = this.chain;
+      const contracts = { payment_token_address: token, payment_vault_address: vault };
+      const payment = { chain_id: chainId, ...contracts, ...faults.payment };
+      const { capabilities: _, ...hello } = helloHeader(request.request_id, node) as Record<string, unknown>;
+      const capabilities = ['find_node', 'get_chunk', 'quote_chunk', 'put_chunk', 'rpc-multiplex-4'];
+      return { header: { ...hello, capabilities, payment } };
+    }
+    if (type === 'find_node') {
+      const nodes = this.all.map((other) => ({
+        peer_id: other.address.peerId,
+        webrtc_direct: { multiaddr: formatNodeAddress(other.address) },
+      }));
+      return { header: { type: 'nodes', target: request.target, nodes } };
+    }
+    const answered = faults.address ?? address;
+    if (type === 'quote_chunk') {
+      const honest = quoteOf(this.price(node, address), address);
+      const quote = faults.quote?.(honest, node) ?? honest;
+      const already_stored = faults.claims ?? stored.has(address);
+      return { header: { type: 'storage_quote', address: answered, already_stored, quote } };
+    }
+    node.received.push(request.quote!);
+    const code = faults.putCode ?? this.#refusal(request);
+    if (code) return { header: { status: 'error', type: 'error', code, message: '' } };
+    if (!faults.forgets) stored.set(address, request.body.slice());
+    return { header: { type: 'chunk_stored', address: answered, already_stored: false } };
+  }
+
+  /** Checks a chunk as nodes do. @returns the code of an error. */
+  #refusal({ address, quote, transaction_hash: transaction, body }: ServerRequest): string | undefined {
+    if (bytesToHex(blake3(body)) !== address) return 'put_rejected';
+    if (quote!.content !== address || !/^[0-9a-f]{64}$/.test(transaction!)) return 'invalid_payment_proof';
+    return this.paid.has(`0x${quote!.quote_hash}`) ? undefined : 'payment_required';
+  }
+}

@@ -1,0 +1,230 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { parseAnt } from '../../src/payment/amounts.ts';
+import { Vault } from '../../src/payment/vault.ts';
+import { createPublisher } from '../../src/publisher/create-publisher.ts';
+import { type AntNetworkOptions, networkSink, paymentProblem } from '../../src/publisher/network.ts';
+import { folderJournal } from '../../src/publisher/node.ts';
+import type { AntContent, AntPrice } from '../../src/publisher/types.ts';
+import { randomBytes } from '../support/random.ts';
+import { RelayDouble } from '../support/relay-double.ts';
+import { richKey, TestChain } from '../support/test-chain.ts';
+import { TestWallet, walletError } from '../support/test-wallet.ts';
+
+/** The price of a record at nodes without records: three times 0.00390625 ANT. */
+const recordPrice = 11_718_750_000_000_000n;
+/** Three chunks and the data map. */
+const fileRecords = 4;
+
+let chain: TestChain;
+let relay: RelayDouble;
+let folder: string;
+let wallet: TestWallet;
+let key: Uint8Array;
+
+beforeAll(async () => {
+  chain = await TestChain.start();
+  relay = await RelayDouble.start(chain);
+  folder = await mkdtemp(join(tmpdir(), 'antway-sink-'));
+  key = Buffer.from(richKey.replace('0x', ''), 'hex');
+});
+afterAll(async () => {
+  await relay.stop();
+  await chain.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+beforeEach(() => {
+  wallet = new TestWallet(chain);
+  relay.faults = {};
+  relay.stored.clear();
+});
+
+function optionsWith(options: Partial<AntNetworkOptions> = {}): AntNetworkOptions {
+  const { token, vault } = chain;
+  return {
+    relays: [relay.url],
+    wallet,
+    maxCost: '1',
+    journal: folderJournal(join(folder, 'journal')),
+    chain: { chainId: TestChain.chainId, token, vault },
+    ...options,
+  };
+}
+
+function publish(content: AntContent, options: Partial<AntNetworkOptions> = {}, signal?: AbortSignal) {
+  const publisher = createPublisher({ sink: networkSink(optionsWith(options)) });
+  return publisher.publish(content, signal ? { signal } : {}).finally(() => publisher.close());
+}
+
+/** The code of a failure, and the problem of the payment. */
+async function failureOf(publishing: Promise<unknown>) {
+  const error = await publishing.then(
+    () => new Error('It was published.'),
+    (error) => error,
+  );
+  return [error.code, paymentProblem(error)];
+}
+
+/** The amount of the token that the account has less afterwards, in atto. */
+async function spentBy(work: () => Promise<unknown>): Promise<bigint> {
+  const { token, vault: contract } = chain;
+  const vault = new Vault({ chainId: TestChain.chainId, token, vault: contract }, new TestWallet(chain));
+  const before = await vault.balance(chain.accounts[0]!);
+  await work();
+  return before - (await vault.balance(chain.accounts[0]!));
+}
+
+const newFile = () => randomBytes(3000);
+
+describe('a publication in the network', () => {
+  it.each(['wallet', 'key'] as const)('is paid by a %s, stored, and costs nothing again', async (payer) => {
+    const by = payer === 'wallet' ? { wallet } : { wallet: undefined, key, rpc: chain.rpc };
+    const file = newFile();
+    const prices: AntPrice[] = [];
+    const onPrice = (price: AntPrice) => void prices.push(price);
+    const spent = await spentBy(async () => {
+      const published = await publish(file, { ...(by as Partial<AntNetworkOptions>), onPrice });
+      expect(published).toMatchObject({ chunks: fileRecords, presentChunks: 0 });
+      expect(relay.stored.has(published.address)).toBe(true);
+      await publish(file, { ...(by as Partial<AntNetworkOptions>), onPrice });
+    });
+    expect([spent, relay.stored.size]).toEqual([BigInt(fileRecords) * recordPrice, fileRecords]);
+    expect(prices).toMatchObject([
+      { chunks: fileRecords, dueChunks: fileRecords, amount: '0.046875' },
+      { chunks: fileRecords, dueChunks: 0, amount: '0', fees: '0' },
+    ]);
+    expect(parseAnt(prices[0]!.fees)).toBeGreaterThan(0n);
+  });
+
+  it('has the same address as one at peers, and keeps the data map of a private one', async () => {
+    const files = [
+      { path: 'index.html', content: new Blob(['<h1>Paid</h1>']) },
+      { path: 'noise.bin', content: randomBytes(5000) },
+    ];
+    const plain = createPublisher({ sink: { put: async () => 'stored' } });
+    const { address } = await plain.publish(files);
+    plain.close();
+    expect((await publish(files)).address).toBe(address);
+    const publisher = createPublisher({ sink: networkSink(optionsWith()) });
+    const hidden = await publisher.publish(newFile(), { isPrivate: true });
+    publisher.close();
+    expect(relay.stored.has(hidden.address)).toBe(false);
+    expect(hidden.uri).toMatch(/^ant:\/\/manifest\//);
+  });
+
+  it('is paid once if the relay fails after the payment, and also if two publish it at once', async () => {
+    const file = newFile();
+    const spent = await spentBy(async () => {
+      relay.faults = { putStatus: 503 };
+      const signal = AbortSignal.timeout(4000);
+      await expect(publish(file, {}, signal)).rejects.toBeDefined();
+      expect(relay.stored.size).toBe(0);
+      relay.faults = {};
+      const publisher = createPublisher({ sink: networkSink(optionsWith()) });
+      await Promise.all([publisher.publish(file), publisher.publish(file)]);
+      publisher.close();
+    });
+    expect([spent, relay.stored.size]).toEqual([BigInt(fileRecords) * recordPrice, fileRecords]);
+  });
+
+  it('is not paid for if it costs too much, or if the caller or the user refuses', async () => {
+    const file = newFile();
+    const spent = await spentBy(async () => {
+      expect(await failureOf(publish(file, { maxCost: '0.01' }))).toEqual(['REFUSED', 'OVER_LIMIT']);
+      expect(await failureOf(publish(file, { onPrice: async () => false }))).toEqual(['REFUSED', undefined]);
+      wallet.onSend = async () => {
+        throw walletError(4001, 'User rejected the request.');
+      };
+      expect(await failureOf(publish(file))).toEqual(['REFUSED', 'REJECTED']);
+      wallet.chainId = '0x1';
+      wallet.answers.set('wallet_switchEthereumChain', () => {
+        throw walletError(4902, 'Unrecognized chain ID.');
+      });
+      expect(await failureOf(publish(file))).toEqual(['REFUSED', 'CHAIN']);
+    });
+    expect([spent, relay.stored.size]).toEqual([0n, 0]);
+  });
+
+  it('ends with the error of the caller’s function for the price, before anything is paid', async () => {
+    const onPrice = () => {
+      throw new Error('The window was closed.');
+    };
+    const spent = await spentBy(async () => {
+      await expect(publish(newFile(), { onPrice })).rejects.toMatchObject({
+        code: 'INTERNAL',
+        message: 'The sink failed: The window was closed.',
+      });
+    });
+    expect(spent).toBe(0n);
+  });
+
+  it('keeps the journal in a folder that only one process uses at a time', async () => {
+    const journal = folderJournal(join(folder, 'locked'));
+    await journal.lock('chain', async () => {
+      await expect(journal.lock('chain', async () => 'done')).rejects.toMatchObject({ code: 'REFUSED' });
+    });
+    const store = await journal.open('chain');
+    await store.put('record-ab', { a: 1 });
+    expect([await store.keys('record-'), await store.get('record-ab')]).toEqual([['record-ab'], { a: 1 }]);
+    expect(await readdir(join(folder, 'locked'))).toEqual(['chain']);
+  });
+
+  it.each([
+    [{ relays: [] }, TypeError],
+    [{ key: new Uint8Array(32) }, TypeError],
+    [{ wallet: undefined }, TypeError],
+    [{ wallet: undefined, key: new Uint8Array(31), rpc: 'https://rpc.example' }, TypeError],
+    [{ wallet: undefined, key: new Uint8Array(32) }, TypeError],
+    [{ rpc: 'https://rpc.example' }, TypeError],
+    [{ maxCost: 1 }, TypeError],
+    [{ maxCost: '1e3' }, TypeError],
+    [{ journal: {} }, TypeError],
+    [{ onPrice: true }, TypeError],
+    [{ unknown: 1 }, TypeError],
+    [{ relays: ['http://relay.example'] }, 'BAD_CONFIG'],
+    [{ relays: ['https://user:word@relay.example'] }, 'BAD_CONFIG'],
+    [{ relays: ['https://relay.example', 'https://relay.example/'] }, 'BAD_CONFIG'],
+    [{ wallet: undefined, key: new Uint8Array(32).fill(1), rpc: 'http://rpc.example' }, 'BAD_CONFIG'],
+    [{ wallet: undefined, key: new Uint8Array(32), rpc: 'https://rpc.example' }, 'BAD_CONFIG'],
+    [{ chain: { chainId: 1, token: '0x', vault: '0x' } }, 'BAD_CONFIG'],
+  ])('refuses the options %j', (options, problem) => {
+    const make = () => networkSink(optionsWith(options as Partial<AntNetworkOptions>));
+    if (typeof problem === 'string') expect(make).toThrow(expect.objectContaining({ code: problem }));
+    else expect(make).toThrow(problem);
+  });
+});
+
+describe('a sink that stores whole publications', () => {
+  it('gets all chunks first, and then each of them once', async () => {
+    const announced: string[] = [];
+    const stored: string[] = [];
+    const progress: number[] = [];
+    const publisher = createPublisher({
+      sink: {
+        async storeAll(chunks, store) {
+          announced.push(...chunks.map(({ address }) => address));
+          expect(progress).toEqual([]);
+          await store(async (address) => {
+            stored.push(address);
+            return 'stored';
+          });
+        },
+      },
+    });
+    const { address } = await publisher.publish(newFile(), {
+      onProgress: ({ chunks }) => progress.push(chunks),
+    });
+    publisher.close();
+    expect([...stored].sort()).toEqual([...announced].sort());
+    expect([stored.length, stored.at(-1), progress.at(-1)]).toEqual([fileRecords, address, fileRecords]);
+  });
+
+  it('that stores nothing is an error, and so is one without its function', async () => {
+    const publisher = createPublisher({ sink: { storeAll: async () => undefined } });
+    await expect(publisher.publish(newFile())).rejects.toMatchObject({ code: 'INTERNAL' });
+    publisher.close();
+    expect(() => createPublisher({ sink: { storeAll: 1 } as never })).toThrow(TypeError);
+  });
+});

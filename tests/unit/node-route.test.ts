@@ -1,0 +1,310 @@
+import { blake3 } from '@noble/hashes/blake3.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { proofOf, requestBatch } from '../../src/payment/batch.ts';
+import { prepareBill } from '../../src/payment/bill.ts';
+import type { PaymentJournal } from '../../src/payment/journal.ts';
+import { encodeCommitment, priceFrom, quoteOf } from '../../src/payment/node-quote.ts';
+import { NodeRoute } from '../../src/payment/node-route.ts';
+import { checkOffer, checkStoredOffer, type Offer, type RecordToStore } from '../../src/payment/quotes.ts';
+import { confirmStored, storePaid } from '../../src/payment/upload.ts';
+import { memoryJournal } from '../support/memory-journal.ts';
+import { type NodeFaults, PayingNodes } from '../support/paying-nodes.ts';
+import { noise } from '../support/publish.ts';
+import { VirtualClock } from '../support/virtual-clock.ts';
+
+const chain = { chainId: 31337, token: `0x${'aa'.repeat(20)}`, vault: `0x${'bb'.repeat(20)}` };
+const bytes = new Uint8Array(noise(1, 50_000));
+const record: RecordToStore = { address: bytesToHex(blake3(bytes)), size: bytes.length };
+const transaction = `0x${'cd'.repeat(32)}`;
+const { signal } = new AbortController();
+
+let clock: VirtualClock;
+let network: PayingNodes;
+let route: NodeRoute;
+let journal: PaymentJournal;
+
+beforeEach(() => open(9));
+
+function open(count: number): void {
+  clock = new VirtualClock();
+  network = new PayingNodes(count, clock, chain);
+  route = new NodeRoute({ nodes: network.client(), chain, clock });
+  journal = memoryJournal();
+}
+
+/** The nodes, closest to the record first. */
+const closest = () =>
+  network.all.toSorted((a, b) => (distanceOf(a.address.peerId) < distanceOf(b.address.peerId) ? -1 : 1));
+const distanceOf = (peerId: string) => BigInt(`0x${peerId}`) ^ BigInt(`0x${record.address}`);
+
+function spoil(nodes: { faults: NodeFaults }[], faults: NodeFaults): void {
+  for (const node of nodes) node.faults = faults;
+}
+
+const parts = () => ({ relays: [route], journal, signal });
+
+async function offered(): Promise<Offer> {
+  const [answer] = await clock.run(route.quotes([record], signal));
+  if (answer?.status !== 'quoted') throw new Error(`It is ${answer?.status}.`);
+  return answer.offer;
+}
+
+/** Notes a payment as the wallet and the chain do. */
+async function paid(offer: Offer): Promise<void> {
+  network.paid.add(offer.quoteHash);
+  await journal.putRecord({ offer, transaction });
+}
+
+const holders = () => network.all.filter(({ stored }) => stored.has(record.address)).length;
+const problem = (payment: string) =>
+  expect.objectContaining({ details: expect.objectContaining({ payment }) });
+
+describe('an upload without a relay', () => {
+  it('asks for the price, and brings the chunk to the close group', async () => {
+    spoil(closest().slice(0, 3), { committed: 3 });
+    await clock.run(route.check(chain, signal));
+    const bill = await clock.run(prepareBill([record], parts()));
+    expect(bill).toMatchObject({ records: 1, stored: 0, paid: 0, dueRecords: 1 });
+    const [offer] = bill.due.offers;
+    expect(offer!.plan.quotes.map(({ peer }) => peer).toSorted()).toEqual(
+      closest()
+        .slice(0, 7)
+        .map(({ address }) => address.peerId)
+        .toSorted(),
+    );
+    await paid(offer!);
+    expect(await clock.run(storePaid(record, bytes, parts()))).toBe('stored');
+    expect(closest().map(({ stored }) => stored.has(record.address))).toEqual(
+      network.all.map((_, i) => i < 7),
+    );
+    expect(closest()[0]!.stored.get(record.address)).toEqual(new Uint8Array(bytes));
+    await clock.run(confirmStored([record], parts()));
+    const again = await clock.run(prepareBill([record], parts()));
+    expect(again).toMatchObject({ stored: 1, amount: 0n });
+  });
+
+  it('sends all nodes the quote that was paid, with its commitment', async () => {
+    spoil(network.all, { committed: 200 });
+    const offer = await offered();
+    await paid(offer);
+    await clock.run(storePaid(record, bytes, parts()));
+    const received = network.all.flatMap((node) => node.received);
+    expect(received).toHaveLength(7);
+    for (const quote of received) {
+      expect(`0x${quote.quote_hash}`).toBe(offer.quoteHash);
+      expect(quote.commitment?.key_count).toBe(200);
+    }
+  });
+
+  it('needs four nodes that store the chunk', async () => {
+    open(7);
+    const offer = await offered();
+    await paid(offer);
+    spoil(closest().slice(0, 3), { putCode: 'put_failed' });
+    expect(await clock.run(storePaid(record, bytes, parts()))).toBe('stored');
+    expect(holders()).toBe(4);
+  });
+
+  it('uses the next nodes in place of dead ones', async () => {
+    spoil(closest().slice(0, 2), { isDead: true });
+    await paid(await offered());
+    await clock.run(storePaid(record, bytes, parts()));
+    expect(holders()).toBe(7);
+  });
+
+  it('stops when it is aborted', async () => {
+    const stop = new AbortController();
+    const asking = route.quotes([record], stop.signal);
+    stop.abort(new DOMException('Stopped.', 'AbortError'));
+    await expect(clock.run(asking)).rejects.toMatchObject({ name: 'AbortError' });
+  });
+});
+
+describe('a node that lies', () => {
+  const other = 'ef'.repeat(32);
+  const lies: [string, NodeFaults][] = [
+    ['about the rule of prices', { quote: (quote) => ({ ...quote, price: '1' }) }],
+    ['about its price after it signed', { quote: (quote) => ({ ...quote, committed_key_count: 5 }) }],
+    ['about the account', { quote: (quote) => ({ ...quote, rewards_address: `0x${'66'.repeat(20)}` }) }],
+    ['about its name', { quote: (quote) => ({ ...quote, peer_id: other }) }],
+    ['about the chunk', { quote: (quote) => ({ ...quote, content: other }) }],
+    ['about the chunk of the answer', { address: other }],
+    [
+      'with the key of another node',
+      { quote: (quote) => ({ ...quote, public_key: bytesToHex(network.all[8]!.publicKey) }) },
+    ],
+    [
+      'about its records',
+      {
+        committed: 5,
+        quote: (quote) => ({ ...quote, commitment: { ...quote.commitment!, root: '01'.repeat(32) } }),
+      },
+    ],
+    ['without its commitment', { committed: 5, quote: (quote) => ({ ...quote, commitment: null }) }],
+    ['about the chain', { payment: { chain_id: 1 } }],
+    ['about the vault', { payment: { payment_vault_address: `0x${'cc'.repeat(20)}` } }],
+  ];
+
+  it.each(lies)('%s is not in the plan', async (_, faults) => {
+    const [liar] = closest();
+    liar!.faults = faults;
+    const { plan } = await offered();
+    expect(plan.quotes).toHaveLength(7);
+    expect(plan.quotes.map(({ peer }) => peer)).not.toContain(liar!.address.peerId);
+  });
+
+  it.each(lies)('%s with two others leaves too few nodes for a price', async (_, faults) => {
+    spoil(closest().slice(0, 3), faults);
+    await expect(offered()).rejects.toEqual(problem('SHORTFALL'));
+  });
+
+  it('that it has the chunk, with fewer than three others, does not count as a majority', async () => {
+    spoil(closest().slice(0, 3), { claims: true });
+    expect((await offered()).plan.quotes).toHaveLength(7);
+  });
+});
+
+describe('a payment is kept', () => {
+  it('if nodes take it and do not store', async () => {
+    await paid(await offered());
+    spoil(network.all, { forgets: true });
+    expect(await clock.run(storePaid(record, bytes, parts()))).toBe('stored');
+    await expect(clock.run(confirmStored([record], parts()))).rejects.toEqual(problem('NOT_STORED'));
+    spoil(network.all, {});
+    const bill = await clock.run(prepareBill([record], parts()));
+    expect(bill).toMatchObject({ paid: 1, amount: 0n });
+    await clock.run(storePaid(record, bytes, parts()));
+    await clock.run(confirmStored([record], parts()));
+    expect(holders()).toBe(7);
+  });
+
+  it('if too few nodes store', async () => {
+    await paid(await offered());
+    spoil(closest().slice(0, 6), { putCode: 'storage_error' });
+    await expect(clock.run(storePaid(record, bytes, parts()))).rejects.toEqual(problem('SHORTFALL'));
+    expect(await journal.record(record.address)).toMatchObject({ transaction });
+  });
+
+  it('if the nodes do not see it yet', async () => {
+    const offer = await offered();
+    await journal.putRecord({ offer, transaction });
+    await expect(clock.run(storePaid(record, bytes, parts()))).rejects.toEqual(problem('UNPAID'));
+    const storing = storePaid(record, bytes, parts());
+    await clock.pass(500);
+    network.paid.add(offer.quoteHash);
+    expect(await clock.run(storing)).toBe('stored');
+  });
+
+  it('if the paid node is away', async () => {
+    const offer = await offered();
+    await paid(offer);
+    const payee = offer.plan.quotes[3]!.peer;
+    spoil(network.all, { putCode: 'put_rejected' });
+    spoil(
+      network.all.filter(({ address: { peerId } }) => peerId === payee),
+      { isDead: true },
+    );
+    route = new NodeRoute({ nodes: network.client(), chain, clock });
+    await expect(clock.run(storePaid(record, bytes, parts()))).rejects.toEqual(problem('QUOTE_EXPIRED'));
+  });
+});
+
+describe('nothing is paid', () => {
+  it('if there are too few nodes', async () => {
+    open(6);
+    await expect(offered()).rejects.toEqual(problem('SHORTFALL'));
+  });
+
+  it('if no node answers', async () => {
+    spoil(network.all, { isDead: true });
+    await expect(clock.run(route.check(chain, signal))).rejects.toEqual(problem('SHORTFALL'));
+  });
+
+  it('if most nodes are of another chain', async () => {
+    spoil(network.all.slice(0, 7), { payment: { chain_id: 1 } });
+    await expect(clock.run(route.check(chain, signal))).rejects.toEqual(problem('CHAIN'));
+  });
+
+  it('for a pointer', async () => {
+    const pointer = { ...record, stateId: 'ab'.repeat(32) };
+    await expect(clock.run(route.quotes([pointer], signal))).rejects.toEqual(problem('SHORTFALL'));
+    expect(clock.now()).toBe(0);
+  });
+});
+
+describe('an upload that changes its route', () => {
+  it('begins with nodes, and has a plan that relays take', async () => {
+    spoil(closest().slice(2, 5), { committed: 3 });
+    const offer = await offered();
+    const answer = { ...offer, address: record.address, status: 'quoted' };
+    expect(checkOffer(answer, record)).toEqual(offer);
+    expect(checkStoredOffer(structuredClone(offer), record)).toEqual(offer);
+  });
+
+  it('continues with nodes after a relay gave the plan', async () => {
+    // The plan of a relay is the same, whichever nodes it names.
+    const quotes = closest()
+      .slice(1, 8)
+      .map((node) => network.price(node, record.address))
+      .toSorted((a, b) => (a.peer < b.peer ? -1 : 1));
+    const { quote_hash } = quoteOf(quotes[3]!, record.address);
+    const plan = { ...record, quotes };
+    const relayed = {
+      address: record.address,
+      status: 'quoted',
+      plan,
+      quoteHash: `0x${quote_hash}`,
+      rewardsAddress: quotes[3]!.rewardsAddress,
+      amount: `${3n * BigInt(quotes[3]!.price)}`,
+    };
+    await paid(checkOffer(relayed, record));
+    expect(await clock.run(storePaid(record, bytes, parts()))).toBe('stored');
+    expect(holders()).toBe(7);
+  });
+
+  it('says that a payment for many chunks needs a relay', async () => {
+    const chunks = Array.from({ length: 2 }, (_, i) => ({ address: `${i}`.repeat(64), size: 1 }));
+    const { poolAddresses, ...request } = requestBatch(chunks);
+    const merkle = proofOf({ ...request, pools: poolAddresses.map(() => []) }, 0, chunks[0]!.address)!;
+    const storing = route.store({ merkle }, bytes, signal);
+    await expect(storing).rejects.toEqual(problem('SHORTFALL'));
+    await expect(storing).rejects.toMatchObject({ message: expect.stringContaining('with a relay') });
+  });
+});
+
+describe('the quote on the wire', () => {
+  it('is the same after it was stored in a plan', async () => {
+    const [node] = network.all;
+    node!.faults = { committed: 16_000 };
+    const quote = quoteOf(network.price(node!, record.address), record.address);
+    const price = priceFrom(quote, node!.address.peerId, record.address);
+    expect(quoteOf(structuredClone(price), record.address)).toEqual(quote);
+  });
+
+  it.each([
+    [1, 7974, 856_858_491],
+    [127, 7974, 856_864_917],
+    [128, 7975, 858_079_824],
+    [255, 7975, 858_086_428],
+    [256, 7976, 859_277_595],
+    [65_535, 7976, 859_304_318],
+    [65_536, 7978, 861_686_295],
+    [1_000_000, 7978, 861_694_121],
+  ])('has a commitment to %i records as the crate rmp-serde writes it', (keyCount, length, sum) => {
+    const series = (count: number, factor: number, modulus: number, first = 0) =>
+      Uint8Array.from({ length: count }, (_, i) => ((i * factor) % modulus) + first);
+    const base64 = (part: Uint8Array) => Buffer.from(part).toString('base64');
+    const encoded = encodeCommitment(
+      {
+        peer: bytesToHex(series(32, 7, 1_000, 3)),
+        publicKey: base64(series(1952, 5, 251)),
+      },
+      { root: bytesToHex(series(32, 9, 1_000)), keyCount, signature: base64(series(3309, 11, 256)) },
+    );
+    // Of `rmp_serde::to_vec` for a struct with these values: the sum of each byte times its position, from 1.
+    expect(encoded).toHaveLength(length);
+    expect(encoded.reduce((all, byte, i) => (all + (i + 1) * byte) % 1_000_000_007, 0)).toBe(sum);
+    expect(bytesToHex(encoded.subarray(0, 12))).toBe('95dc00200009121b242d363f');
+  });
+});
