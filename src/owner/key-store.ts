@@ -12,6 +12,7 @@ import {
   wrapByPasskey,
 } from './passkey-wrapping.ts';
 import { type PassphraseWrapping, unwrapByPassphrase, wrapByPassphrase } from './passphrase-wrapping.ts';
+import { unlockProblem } from './unlock-problem.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -21,7 +22,7 @@ export type Lock = string | ConfirmedPasskey;
 /** The passphrase of a key, or the output of its passkey's PRF as a key of HKDF. It decrypts the key. */
 export type Unlock = string | CryptoKey;
 
-/** The ways to unlock a key. At least one is set. */
+/** The ways to unlock a key. None is set if the entry is damaged. */
 export interface Locks {
   hasPassphrase: boolean;
   passkey: Passkey | null;
@@ -112,8 +113,8 @@ export class OwnerKeyStore {
   /**
    * The seed of a stored key. The caller overwrites it after use.
    * @throws AntwayError `NOT_FOUND` if there is no such key, or if the key has no such lock; `REFUSED` if the passphrase
-   *   or the passkey is wrong, if the entry is of another browser, or if the device key was deleted; `CORRUPT` if another
-   *   profile gave a key that is not the pointer's.
+   *   or the passkey is wrong, if the entry is of another browser, or if the device key was deleted; `CORRUPT` if the
+   *   entry is damaged, or if it has the key of another pointer.
    */
   async seed(address: Address, unlock: Unlock): Promise<Bytes> {
     const { passphrase, passkey } = await this.#entry(address);
@@ -145,7 +146,7 @@ export class OwnerKeyStore {
   /**
    * A stored key for another profile, which needs no passphrase until it is used.
    * @throws AntwayError `NOT_FOUND` if there is no such key, or if it has no passphrase; `REFUSED` if the device key was
-   *   deleted.
+   *   deleted; `CORRUPT` if the entry is damaged.
    */
   async movable(address: Address): Promise<MovableKey> {
     const { passphrase } = await this.#entry(address);
@@ -199,9 +200,9 @@ export class OwnerKeyStore {
   /** @throws AntwayError `CORRUPT` if the key is not the pointer's. */
   async #prove(address: Address, seed: Bytes, { salt }: PassphraseWrapping): Promise<void> {
     if (!new OwnerKey(seed).address.equals(address)) {
+      // The writer of a backup can encrypt any seed for any address.
       seed.fill(0);
-      const message = 'The stored key belongs to another pointer.';
-      throw new AntwayError('CORRUPT', message, { address: address.hex });
+      throw unlockProblem('damaged');
     }
     await this.#store('readwrite', (store) => {
       const reading: IDBRequest<Entry | undefined> = store.get(address.hex);
@@ -217,7 +218,11 @@ export class OwnerKeyStore {
   }
 
   async #entry(address: Address): Promise<StoredKey> {
-    return parse((await get<Entry>(address.hex, this.#store)) ?? notStored(address));
+    const entry = await get<Entry>(address.hex, this.#store);
+    if (entry === undefined) return notStored(address);
+    const stored = parse(entry);
+    if (!stored.passphrase && !stored.passkey) throw unlockProblem('damaged');
+    return stored;
   }
 
   /** The bytes that the profile of a seed adds to its passphrase. */
@@ -231,10 +236,22 @@ export class OwnerKeyStore {
   }
 }
 
+/** An encryption that is damaged counts as absent, so that it keeps no other one from use. */
 function parse(entry: Entry): StoredKey {
-  if (entry.version === undefined) return { version: 2, passphrase: entry, passkey: null };
-  if (entry.version === 2) return entry;
-  throw new AntwayError('UNSUPPORTED', 'A newer version of Antway stored this key. Update Antway.');
+  const version = entry?.version;
+  if (version !== undefined && version !== 2) {
+    throw new AntwayError('UNSUPPORTED', 'A newer version of Antway stored this key. Update Antway.');
+  }
+  const { passphrase, passkey } = version === 2 ? entry : { passphrase: entry, passkey: null };
+  return {
+    version: 2,
+    passphrase: hasBytes(passphrase, ['salt', 'nonce', 'wrapped']) ? passphrase : null,
+    passkey: hasBytes(passkey, ['credential', 'salt', 'nonce', 'wrapped']) ? passkey : null,
+  };
+}
+
+function hasBytes<T extends object>(wrapping: T | null, names: (keyof T)[]): wrapping is T {
+  return names.every((name) => wrapping?.[name] instanceof Uint8Array);
 }
 
 /** Whether the seed has given the key of its pointer. */

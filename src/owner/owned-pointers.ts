@@ -175,21 +175,33 @@ export class OwnedPointers {
   /**
    * Gives a key a passphrase or a passkey. A passphrase or a passkey that it has is replaced.
    * @param makeLock called once the key is decrypted.
-   * @throws AntwayError as `OwnerKeyStore.seed` and `OwnerKeyStore.add`, and the errors of `makeLock`.
+   * @param signal ends it while the key is decrypted.
+   * @throws AntwayError as `OwnerKeyStore.seed` and `OwnerKeyStore.add`, and the errors of `makeLock`; the reason of the
+   *   signal.
    */
-  async addLock(address: Address, unlock: Unlock, makeLock: () => Promise<Lock>): Promise<void> {
-    await this.#unlocked(address, unlock, async (seed) => this.#keys.add(seed, await makeLock()));
+  async addLock(
+    address: Address,
+    unlock: Unlock,
+    makeLock: () => Promise<Lock>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    await this.#unlocked(address, unlock, async (seed) => {
+      signal.throwIfAborted();
+      await this.#keys.add(seed, await makeLock());
+    });
   }
 
   /**
    * Removes one of two ways to unlock a key.
    * @param unlock the other one. It has to work before the first is removed.
-   * @throws AntwayError as `OwnerKeyStore.seed` and `OwnerKeyStore.removeLock`.
+   * @param signal ends it while the key is decrypted.
+   * @throws AntwayError as `OwnerKeyStore.seed` and `OwnerKeyStore.removeLock`; the reason of the signal.
    */
-  async removeLock(address: Address, unlock: Unlock): Promise<void> {
-    await this.#unlocked(address, unlock, () =>
-      this.#keys.removeLock(address, typeof unlock === 'string' ? 'passkey' : 'passphrase'),
-    );
+  async removeLock(address: Address, unlock: Unlock, signal: AbortSignal): Promise<void> {
+    await this.#unlocked(address, unlock, async () => {
+      signal.throwIfAborted();
+      await this.#keys.removeLock(address, typeof unlock === 'string' ? 'passkey' : 'passphrase');
+    });
   }
 
   /**

@@ -1,7 +1,7 @@
 import { isAbort } from '../errors.ts';
 import { base64Url } from '../util/base64-url.ts';
 import { type ConfirmedPasskey, importPrf, type Passkey } from './passkey-wrapping.ts';
-import { unlockProblem } from './unlock-problem.ts';
+import { unlockFaultOf, unlockProblem } from './unlock-problem.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -49,14 +49,14 @@ export async function createPasskey(name: string, signal: AbortSignal): Promise<
     return { ...passkey, prf: await confirmPasskey(passkey, signal) };
   } catch (error) {
     await forgetPasskey(passkey);
-    throw error;
+    throw unlockFaultOf(error) === 'silent' ? unlockProblem('unsupported', error) : error;
   }
 }
 
 /**
  * Asks the user to confirm a passkey.
  * @returns the output of its PRF, as a key of HKDF.
- * @throws as `createPasskey`.
+ * @throws as `createPasskey`, but the fault is `silent` instead of `unsupported`: the passkey encrypts a key already.
  */
 export async function confirmPasskey(
   { credential, transports, salt }: Passkey,
@@ -72,10 +72,14 @@ export async function confirmPasskey(
     userVerification,
     extensions: { prf: { eval: { first: salt } } },
   };
-  const got = await confirmed((until) => navigator.credentials.get({ publicKey, signal: until }), signal);
-  const first = got.getClientExtensionResults().prf?.results?.first;
-  if (!first) throw unlockProblem('unsupported');
-  return importOutput(first);
+  try {
+    const got = await confirmed((until) => navigator.credentials.get({ publicKey, signal: until }), signal);
+    const first = got.getClientExtensionResults().prf?.results?.first;
+    if (!first) throw unlockProblem('unsupported');
+    return await importOutput(first);
+  } catch (error) {
+    throw unlockFaultOf(error) === 'unsupported' ? unlockProblem('silent', error) : error;
+  }
 }
 
 /** Tells the browser that a passkey is of no use any more. Some password managers then delete it. */

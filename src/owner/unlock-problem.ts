@@ -1,7 +1,15 @@
 import { AntwayError, type ErrorCode } from '../errors.ts';
 
 /** Why a stored key stays encrypted. */
-export type UnlockFault = 'refused' | 'timeout' | 'unsupported' | 'passphrase' | 'passkey' | 'lost';
+export type UnlockFault =
+  | 'refused'
+  | 'timeout'
+  | 'unsupported'
+  | 'silent'
+  | 'passphrase'
+  | 'passkey'
+  | 'lost'
+  | 'damaged';
 
 const faults: Record<UnlockFault, [code: ErrorCode, message: string]> = {
   refused: [
@@ -13,12 +21,17 @@ const faults: Record<UnlockFault, [code: ErrorCode, message: string]> = {
     'UNSUPPORTED',
     'This browser or authenticator has passkeys that cannot encrypt (no PRF). Use a passphrase.',
   ],
+  silent: [
+    'UNSUPPORTED',
+    'The passkey was confirmed without its secret (no PRF). Keep the passkey, and use it as before or a passphrase.',
+  ],
   passphrase: ['REFUSED', 'The passphrase is wrong, or the key was stored by another browser.'],
   passkey: ['REFUSED', 'This is another passkey, or the stored key was changed.'],
   lost: [
     'REFUSED',
     'The browser’s part of the key was deleted. Bring the address back with the 24 words or a key file.',
   ],
+  damaged: ['CORRUPT', 'The stored key is damaged. Bring the address back with the 24 words or a key file.'],
 };
 
 /** An error whose `details.fault` names the reason. */

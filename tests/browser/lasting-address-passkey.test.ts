@@ -264,6 +264,56 @@ test('an authenticator without a PRF leaves the user with the passphrase, and no
   await expect(row(page, 'Garden').locator('.phrase-words li')).toHaveCount(24);
 });
 
+test('a passkey that gives no secret any more is not called useless, as the key may need it', async ({
+  context,
+}) => {
+  const { page, authenticator } = await openWithPage(context);
+  await createPointer(page, 'Garden', 'passkey');
+  await authenticator.loseThePrf();
+  await start(page, 'Show the 24 words');
+  await send(page, 'Show');
+  await expect(alertIn(page)).toContainText('UNSUPPORTED');
+  await expect(alertIn(page)).toContainText('Keep it');
+  await expect(alertIn(page)).not.toContainText('you can delete it');
+});
+
+test('a passkey that a key uses stays, although its form was closed before all was stored', async ({
+  context,
+}) => {
+  const { page, authenticator } = await openWithPage(context);
+  const words = await createPointer(page, 'Garden');
+  // Another tab signs an update.
+  const other = await openPublish(context, root);
+  const address = await addressOf(page, 'Garden');
+  await other.evaluate(
+    (name) =>
+      new Promise<void>((held) => {
+        void navigator.locks.request(name, () => {
+          held();
+          return new Promise(() => {});
+        });
+      }),
+    `antway-pointer-${address}`,
+  );
+  // A page in the background gets no passkey.
+  await page.bringToFront();
+  await section(page).getByRole('button', { name: 'Bring one' }).click();
+  const form = formIn(page);
+  await form.getByLabel('The 24 words').check();
+  await form.getByRole('textbox', { name: '24 words' }).fill(words.join(' '));
+  await form.getByLabel('a passkey').check();
+  await send(page, 'Bring it here');
+  const credential = async () => (await storedPasskey(page, address).catch(() => null))?.credential;
+  await expect.poll(credential).toBeTruthy();
+  await send(page, 'Cancel');
+  await expect(form).toHaveCount(0);
+  await page.reload();
+  await start(page, 'Show the 24 words');
+  await send(page, 'Show');
+  await expect(row(page, 'Garden').locator('.phrase-words li')).toHaveText(words);
+  expect(await authenticator.credentials()).toHaveLength(1);
+});
+
 test('a passkey of an address that was not created is deleted', async ({ context }) => {
   const { page, authenticator } = await openWithPage(context);
   await section(page).getByRole('button', { name: 'New lasting address' }).click();

@@ -5,6 +5,8 @@ export interface Authenticator {
   /** The passkeys in it. */
   credentials(): Promise<{ rpId?: string; userName?: string }[]>;
   remove(): Promise<void>;
+  /** Moves its passkeys to a new authenticator of the tab, which has no PRF. */
+  loseThePrf(): Promise<void>;
   /** Whether the user is who the authenticator expects, such as by a fingerprint. */
   setUserVerified(isUserVerified: boolean): Promise<void>;
   /** Whether the user confirms at once, or never. */
@@ -14,12 +16,13 @@ export interface Authenticator {
 export async function addAuthenticator(page: Page, { hasPrf = true } = {}): Promise<Authenticator> {
   const session = await page.context().newCDPSession(page);
   await session.send('WebAuthn.enable');
+  const options = (hasPrf: boolean) => ({
+    ...({ protocol: 'ctap2', ctap2Version: 'ctap2_1', transport: 'internal' } as const),
+    ...{ hasPrf, hasResidentKey: true, hasUserVerification: true, isUserVerified: true },
+    automaticPresenceSimulation: true,
+  });
   const { authenticatorId } = await session.send('WebAuthn.addVirtualAuthenticator', {
-    options: {
-      ...{ protocol: 'ctap2', ctap2Version: 'ctap2_1', transport: 'internal', hasPrf },
-      ...{ hasResidentKey: true, hasUserVerification: true, isUserVerified: true },
-      automaticPresenceSimulation: true,
-    },
+    options: options(hasPrf),
   });
   return {
     async credentials() {
@@ -27,6 +30,14 @@ export async function addAuthenticator(page: Page, { hasPrf = true } = {}): Prom
     },
     async remove() {
       await session.send('WebAuthn.removeVirtualAuthenticator', { authenticatorId });
+    },
+    async loseThePrf() {
+      const { credentials } = await session.send('WebAuthn.getCredentials', { authenticatorId });
+      await session.send('WebAuthn.removeVirtualAuthenticator', { authenticatorId });
+      const without = await session.send('WebAuthn.addVirtualAuthenticator', { options: options(false) });
+      for (const credential of credentials) {
+        await session.send('WebAuthn.addCredential', { ...without, credential });
+      }
     },
     async setUserVerified(isUserVerified) {
       await session.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified });

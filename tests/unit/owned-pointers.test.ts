@@ -190,10 +190,29 @@ it('a passkey signs and exports like a passphrase, and its key leaves the browse
   expect(await seedOfKeyFile(await pointers.keyFile(address, prf, passphrase), passphrase)).toEqual(seed);
   expect(await pointers.movable()).toEqual({ pointers: [], bound: 1 });
 
-  await pointers.addLock(address, prf, async () => passphrase);
+  await pointers.addLock(address, prf, async () => passphrase, signal);
   expect(await pointers.movable()).toMatchObject({ pointers: [{ label: 'Garden' }], bound: 0 });
-  await expect(pointers.removeLock(address, 'another one')).rejects.toMatchObject({ code: 'REFUSED' });
+  await expect(pointers.removeLock(address, 'another one', signal)).rejects.toMatchObject({
+    code: 'REFUSED',
+  });
   expect((await pointers.list())[0]).toMatchObject({ hasPassphrase: true, passkey: { salt } });
-  await pointers.removeLock(address, passphrase);
+  await pointers.removeLock(address, passphrase, signal);
   expect((await pointers.list())[0]).toMatchObject({ hasPassphrase: true, passkey: null });
+});
+
+it('a change of what unlocks a key ends if it is cancelled while the key is decrypted', async () => {
+  const pointers = new OwnedPointers();
+  const seed = newSeed();
+  const address = await pointers.add(seed, passphrase, 'Garden');
+  const prf = await importPrf(crypto.getRandomValues(new Uint8Array(32)));
+  const passkey = { credential: new Uint8Array([1]), transports: [], salt: new Uint8Array(32), prf };
+  await pointers.add(seed, passkey, 'Garden');
+  const stop = new AbortController();
+  const removing = pointers.removeLock(address, passphrase, stop.signal);
+  const changing = pointers.addLock(address, passphrase, async () => 'mellow crab harbour', stop.signal);
+  stop.abort();
+  const ended = { status: 'rejected', reason: stop.signal.reason };
+  expect(await Promise.allSettled([removing, changing])).toEqual([ended, ended]);
+  const words = phraseOf(seed);
+  for (const unlock of [passphrase, prf]) expect(await pointers.phrase(address, unlock)).toBe(words);
 });

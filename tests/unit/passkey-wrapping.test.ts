@@ -11,6 +11,7 @@ import {
   unwrapByPasskey,
   wrapByPasskey,
 } from '../../src/owner/passkey-wrapping.ts';
+import { wrapByPassphrase } from '../../src/owner/passphrase-wrapping.ts';
 import { phraseOf } from '../../src/owner/recovery-phrase.ts';
 import { freshIndexedDb } from './support/indexed-db.ts';
 
@@ -181,6 +182,47 @@ describe('a key that a passkey unlocks', () => {
     await expect(keys.list()).rejects.toMatchObject({ code: 'UNSUPPORTED' });
     await expect(keys.add(seed, passkey)).rejects.toMatchObject({ code: 'UNSUPPORTED' });
     expect(await get(address.hex, raw())).toEqual({ ...entry, version: 3 });
+  });
+
+  it('is refused if it is the key of another pointer, and changes no lock of that one', async () => {
+    const seed = newSeed();
+    const { address } = new OwnerKey(newSeed());
+    const keys = new OwnerKeyStore();
+    // The writer of a backup chooses what it encrypts, and for which address.
+    const secret = random();
+    const written = await wrapByPassphrase(seed, address, passphrase, async () => secret);
+    const { iterations, salt, nonce, wrapped } = written;
+    const hex = { salt: toHex(salt), nonce: toHex(nonce), wrapped: toHex(wrapped) };
+    await keys.addMovable(address, { iterations, ...hex, deviceSecret: toHex(secret) });
+    await expect(keys.seed(address, passphrase)).rejects.toMatchObject({ code: 'CORRUPT' });
+    await expect(keys.seed(address, 'another one')).rejects.toEqual(refusedFor('passphrase'));
+  });
+
+  it('is reported as damaged, and keeps neither the other keys nor its own other lock from use', async () => {
+    const seed = newSeed();
+    const passkey = await passkeyOf(random());
+    const keys = new OwnerKeyStore();
+    const address = await keys.add(seed, passkey);
+    const whole = await get<{ passkey: PasskeyWrapping }>(address.hex, raw());
+    const other = await keys.add(newSeed(), passphrase);
+    const damaged = { passphrase: { salt: 1 }, passkey: null };
+    const none = { version: 2, passphrase: null, passkey: null };
+    for (const entry of [null, 'text', {}, none, { version: 2 }, { version: 2, ...damaged }]) {
+      await set(address.hex, entry, raw());
+      const listed = await keys.list();
+      expect(listed).toContainEqual({ address, hasPassphrase: false, passkey: null });
+      expect(listed).toContainEqual({ address: other, hasPassphrase: true, passkey: null });
+      for (const unlock of [passphrase, passkey.prf]) {
+        await expect(keys.seed(address, unlock)).rejects.toMatchObject({ code: 'CORRUPT' });
+      }
+      await expect(keys.movable(address)).rejects.toMatchObject({ code: 'CORRUPT' });
+    }
+    await set(address.hex, { ...damaged, ...whole, passphrase: damaged.passphrase }, raw());
+    expect(await keys.list()).toContainEqual(expect.objectContaining({ address, hasPassphrase: false }));
+    expect(await keys.seed(address, passkey.prf)).toEqual(seed);
+    await expect(keys.removeLock(address, 'passkey')).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await keys.add(seed, passphrase);
+    for (const unlock of [passphrase, passkey.prf]) expect(await keys.seed(address, unlock)).toEqual(seed);
   });
 
   it('is lost with the device key, which no unlocking makes anew, until the words bring it back', async () => {

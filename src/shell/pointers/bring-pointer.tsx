@@ -33,8 +33,8 @@ export function BringPointer({ config, onCancel, onDone }: Props) {
 
   async function bring(signal: AbortSignal) {
     const [seed, lock] = way === 'phrase' ? await fromWords(signal) : await fromFile();
-    const address = await ownedPointers.add(seed, lock, label);
     newLock.used();
+    const address = await ownedPointers.add(seed, lock, label);
     seed.fill(0);
     const name = label.trim() || address.hex.slice(0, 8);
     const chosen = choice.chosen();

@@ -47,8 +47,8 @@ export function CreatePointer({ config, publications, wanted, onCancel, onDone }
 
   async function create(signal: AbortSignal) {
     const { seed, lock } = key!;
-    const address = await ownedPointers.add(seed, lock, label);
     newLock.used();
+    const address = await ownedPointers.add(seed, lock, label);
     const unlock = typeof lock === 'string' ? lock : lock.prf;
     await ownedPointers.move(address, unlock, targetOf(content)!, { ...where.peers(), signal });
     onDone(t.created(label.trim() || address.hex.slice(0, 8)));

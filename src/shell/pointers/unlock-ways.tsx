@@ -43,13 +43,14 @@ export function UnlockWays({ pointer, onCancel, onDone }: Props) {
   async function save(signal: AbortSignal) {
     if (change === 'addPasskey') {
       const key = await unlock(signal, only);
-      await ownedPointers.addLock(address, key, () => createPasskey(passkeyName(label), signal));
+      const make = () => createPasskey(passkeyName(label), signal);
+      await ownedPointers.addLock(address, key, make, signal);
     } else if (change === 'removePasskey' || change === 'removePassphrase') {
-      await ownedPointers.removeLock(address, await unlock(signal, only));
+      await ownedPointers.removeLock(address, await unlock(signal, only), signal);
       if (change === 'removePasskey') await forgetPasskey(passkey!);
     } else {
       const next = fresh.checked();
-      await ownedPointers.addLock(address, await unlock(signal, only), async () => next);
+      await ownedPointers.addLock(address, await unlock(signal, only), async () => next, signal);
     }
     onDone(t.unlockChanged(nameOf(pointer)));
   }

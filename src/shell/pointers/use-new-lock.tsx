@@ -76,7 +76,7 @@ export function useNewLock(passphrase: ReturnType<typeof useNewPassphrase>) {
       unused.current = made;
       return made;
     },
-    /** Called once a key is stored with the lock. */
+    /** Called before a key is stored with the lock: the key may need it even if the form is closed or fails. */
     used() {
       unused.current = null;
     },

@@ -56,9 +56,13 @@ export const pointers: typeof english = {
     timeout: 'Der Passkey wurde nicht rechtzeitig bestätigt. Versuchen Sie es noch einmal.',
     unsupported:
       'Dieser Browser oder Authentifikator hat keine Passkeys, die einen Schlüssel verschlüsseln können. Nehmen Sie eine Passphrase. Wurde ein Passkey mit dem Namen dieser Adresse angelegt, können Sie ihn löschen.',
+    silent:
+      'Der Passkey hat kein Geheimnis geliefert und kann den Schlüssel so nicht entschlüsseln. Behalten Sie ihn, und nehmen Sie ihn wie beim Anlegen: im selben Browser und mit demselben Gerät. Oder nehmen Sie die Passphrase, oder holen Sie die Adresse mit den 24 Wörtern zurück.',
     passphrase: 'Die Passphrase ist falsch, oder ein anderer Browser hat den Schlüssel gespeichert.',
     passkey:
       'Das ist ein anderer Passkey, oder der gespeicherte Schlüssel wurde verändert. Nehmen Sie die Passphrase, oder holen Sie die Adresse mit den 24 Wörtern zurück.',
+    damaged:
+      'Der gespeicherte Schlüssel ist beschädigt, oder er gehört zu einer anderen Adresse. Holen Sie die Adresse mit den 24 Wörtern oder einer Schlüsseldatei zurück.',
     lost: 'Der Teil dieses Browsers am Schlüssel wurde gelöscht. Weder Passkey noch Passphrase entsperren ihn. Holen Sie die Adresse mit den 24 Wörtern oder einer Schlüsseldatei zurück.',
   },
   next: 'Weiter',

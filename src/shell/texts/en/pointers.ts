@@ -54,9 +54,13 @@ export const pointers = {
     timeout: 'The passkey was not confirmed in time. Try again.',
     unsupported:
       'This browser or authenticator has no passkeys that can encrypt a key. Use a passphrase. If a passkey named after this address was created, you can delete it.',
+    silent:
+      'The passkey gave no secret, so it cannot decrypt the key in this way. Keep it, and use it as when you made it: in the same browser and with the same device. Or use the passphrase, or bring the address back with the 24 words.',
     passphrase: 'The passphrase is wrong, or the key was stored by another browser.',
     passkey:
       'This is another passkey, or the stored key was changed. Use the passphrase, or bring the address back with the 24 words.',
+    damaged:
+      'The stored key is damaged, or it belongs to another address. Bring the address back with the 24 words or a key file.',
     lost: 'This browser’s part of the key was deleted, so neither a passkey nor a passphrase unlocks it. Bring the address back with the 24 words or a key file.',
   },
   next: 'Continue',
