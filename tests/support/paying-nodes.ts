@@ -89,11 +89,15 @@ export class PayingNodes {
   }
 
   /** The price of a chunk at a node. */
-  price({ publicKey, secretKey, address: { peerId }, faults }: PayingNode, chunk: string): NodePrice {
+  price(
+    { publicKey, secretKey, address: { peerId }, faults }: PayingNode,
+    chunk: string,
+    timestamp = 1_795_000_000,
+  ): NodePrice {
     const { committed = 0 } = faults;
     const binding = committed === 0 ? noCommitment : commit(committed, peerId, publicKey, secretKey);
     const terms = {
-      timestamp: 1_795_000_000,
+      timestamp,
       price: `${priceOf(committed)}`,
       rewardsAddress: `0x${'07'.repeat(20)}`,
       ...binding,

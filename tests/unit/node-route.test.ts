@@ -142,6 +142,12 @@ describe('a node that lies', () => {
       },
     ],
     ['without its commitment', { committed: 5, quote: (quote) => ({ ...quote, commitment: null }) }],
+    [
+      'about the year',
+      {
+        quote: (_, node) => quoteOf(network.price(node, record.address, 253_402_300_800), record.address),
+      },
+    ],
     ['about the chain', { payment: { chain_id: 1 } }],
     ['about the vault', { payment: { payment_vault_address: `0x${'cc'.repeat(20)}` } }],
   ];
