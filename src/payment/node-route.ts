@@ -32,6 +32,8 @@ const putsAtOnce = 4;
 const quotesAtOnce = 3;
 const quoteMs = { place: 5_000, grace: 0 };
 const putMs = { place: 15_000, grace: 2_000 };
+/** A node has one more millisecond for so many bytes of a chunk. The link may be slow, and more nodes make it slower. */
+const putBytesPerMs = 32;
 const tries = 4;
 const retryMs = { firstMs: 2_000, maxMs: 8_000 };
 /** Codes of nodes that refuse a payment. */
@@ -114,7 +116,8 @@ export class NodeRoute implements Route {
       const asked = ofManyHosts(closest);
       const put = (node: NodeAddress, own: AbortSignal) =>
         nodes.use(node, own, (client) => client.putChunk(chunk, { signal: own }));
-      const gathered = await this.#gather(asked, putMs, signal, nodeLimits.majority, put, putsAtOnce);
+      const patience = { ...putMs, place: putMs.place + bytes.length / putBytesPerMs };
+      const gathered = await this.#gather(asked, patience, signal, nodeLimits.majority, put, putsAtOnce);
       if (gathered.answers.length >= nodeLimits.majority) return;
       throw this.#notStored(plan.address, gathered.failures, isAmong(paid, closest));
     });

@@ -114,6 +114,17 @@ describe('an upload without a relay', () => {
     expect(holders()).toBe(7);
   });
 
+  it('sends a large chunk to no further nodes because the link is slow', async () => {
+    const large = new Uint8Array(noise(3, 1 << 20));
+    const chunk = { address: bytesToHex(blake3(large)), size: large.length };
+    const [answer] = await clock.run(route.quotes([chunk], signal));
+    if (answer?.status !== 'quoted') throw new Error('It has no price.');
+    await paid(answer.offer);
+    spoil(network.all, { putMs: 25_000 });
+    expect(await clock.run(storePaid(chunk, large, parts()))).toBe('stored');
+    expect(network.all.filter(({ received }) => received.length > 0)).toHaveLength(7);
+  });
+
   it('stops when it is aborted', async () => {
     const stop = new AbortController();
     const asking = route.quotes([record], stop.signal);
