@@ -179,14 +179,10 @@ export class ChannelClient implements NodeClient {
 
   async putChunk({ address, bytes, quote, transaction }: PaidChunk, options: RequestOptions): Promise<void> {
     const release = await raceAbort(this.#puts.take(options.signal), this.#end.signal);
-    try {
-      const paid = { quote, transaction_hash: transaction };
-      const request = { type: 'put_chunk', address: address.hex, ...paid } as const;
-      const response = await this.#request(request, smallFrame, options, bytes);
-      this.#parsed(response, () => checkStored(response, address.hex));
-    } finally {
-      release();
-    }
+    const paid = { quote, transaction_hash: transaction };
+    const request = { type: 'put_chunk', address: address.hex, ...paid } as const;
+    const response = await this.#request(request, smallFrame, options, bytes, release);
+    this.#parsed(response, () => checkStored(response, address.hex));
   }
 
   async getPointer(address: Address, options: RequestOptions): Promise<Uint8Array<ArrayBuffer> | undefined> {
@@ -231,16 +227,25 @@ export class ChannelClient implements NodeClient {
     }
   }
 
-  /** @throws AntwayError; the signal's reason when aborted. */
+  /**
+   * @param onEnd is called when the node has answered or the connection has ended, even if the caller left before.
+   * @throws AntwayError; the signal's reason when aborted.
+   */
   async #request(
     request: RequestBody,
     frameBytes: number,
     { signal, onBytes = () => undefined }: RequestOptions,
     body?: Uint8Array<ArrayBuffer>,
+    onEnd: () => void = () => undefined,
   ): Promise<Response> {
     const id = ++this.#lastId;
-    const release = await raceAbort(this.#places.take(signal), this.#end.signal);
+    let release = onEnd;
     try {
+      const leave = await raceAbort(this.#places.take(signal), this.#end.signal);
+      release = () => {
+        leave();
+        onEnd();
+      };
       await this.#rate.take(signal);
       this.#end.signal.throwIfAborted();
     } catch (error) {

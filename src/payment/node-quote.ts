@@ -1,7 +1,8 @@
 import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
 import type { StorageQuote } from '../nodes/messages.ts';
+import * as s from '../schema.ts';
 import { bytesOf } from './bytes.ts';
-import type { NodePrice } from './node-price.ts';
+import { type NodePrice, nodePriceSchema } from './node-price.ts';
 import { checkQuote, hashOf } from './quotes.ts';
 
 /**
@@ -28,6 +29,8 @@ export function priceFrom(quote: StorageQuote, peer: string, address: string): N
       signature: base64(commitment.signature),
     },
   };
+  // The journal and relays refuse any other form, after the payment.
+  s.parse(nodePriceSchema, price, 'CORRUPT');
   checkQuote(price, hexToBytes(address));
   return price;
 }

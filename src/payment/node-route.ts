@@ -1,6 +1,7 @@
 import { Address } from '../address.ts';
 import { AntwayError } from '../errors.ts';
 import type { Clock } from '../nodes/clock.ts';
+import { hostNetwork, isPublicHost } from '../nodes/host.ts';
 import type { NodePayment } from '../nodes/messages.ts';
 import type { NodeAddress } from '../nodes/node-address.ts';
 import { nodeError } from '../nodes/node-error.ts';
@@ -23,12 +24,16 @@ export interface NodeRouteOptions {
 
 /** Nodes store a record only if they are among so many that are closest to it, and so is the paid one. */
 const storingNodes = 20;
+/** Fewer than decide: one computer can have many keys, and choose them close to a record. */
+const nodesPerHost = nodeLimits.majority - 1;
 /** A chunk of four megabytes is in memory three times while it is sent. */
 const putsAtOnce = 4;
 /** Records whose nodes are asked at the same time. */
 const quotesAtOnce = 3;
 const quoteMs = { place: 5_000, grace: 0 };
 const putMs = { place: 15_000, grace: 2_000 };
+/** A node has one more millisecond for so many bytes of a chunk. The link may be slow, and more nodes make it slower. */
+const putBytesPerMs = 32;
 const tries = 4;
 const retryMs = { firstMs: 2_000, maxMs: 8_000 };
 /** Codes of nodes that refuse a payment. */
@@ -108,9 +113,11 @@ export class NodeRoute implements Route {
     await this.#retry(signal, async () => {
       const { nodes } = this.#options;
       const closest = await nodes.closest(chunk.address, storingNodes, signal);
+      const asked = ofManyHosts(closest);
       const put = (node: NodeAddress, own: AbortSignal) =>
         nodes.use(node, own, (client) => client.putChunk(chunk, { signal: own }));
-      const gathered = await this.#gather(closest, putMs, signal, nodeLimits.majority, put, putsAtOnce);
+      const patience = { ...putMs, place: putMs.place + bytes.length / putBytesPerMs };
+      const gathered = await this.#gather(asked, patience, signal, nodeLimits.majority, put, putsAtOnce);
       if (gathered.answers.length >= nodeLimits.majority) return;
       throw this.#notStored(plan.address, gathered.failures, isAmong(paid, closest));
     });
@@ -119,7 +126,7 @@ export class NodeRoute implements Route {
   async #quote(record: RecordToStore, signal: AbortSignal): Promise<Quoted> {
     const { nodes, chain } = this.#options;
     const address = Address.fromHex(record.address);
-    const closest = await nodes.closest(address, storingNodes, signal);
+    const closest = ofManyHosts(await nodes.closest(address, storingNodes, signal));
     const ask = (node: NodeAddress, own: AbortSignal) =>
       nodes.use(node, own, async (client) => {
         if (!client.payment || !isPaidBy(client.payment, chain)) {
@@ -205,6 +212,17 @@ export class NodeRoute implements Route {
 
 function isPaidBy(payment: NodePayment, chain: PaymentChain): boolean {
   return isSameChain(payment, chain);
+}
+
+/** The nodes, in their order, without those of a host that has enough. In private networks, all nodes may be on one host. */
+function ofManyHosts(nodes: readonly NodeAddress[]): NodeAddress[] {
+  const counts = new Map<string, number>();
+  return nodes.filter(({ host }) => {
+    const network = hostNetwork(host);
+    const count = (counts.get(network) ?? 0) + 1;
+    counts.set(network, count);
+    return count <= nodesPerHost || !isPublicHost(host);
+  });
 }
 
 function isAmong({ peer }: NodePrice, nodes: readonly NodeAddress[]): boolean {

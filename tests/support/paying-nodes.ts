@@ -38,6 +38,8 @@ export interface NodeFaults {
   claims?: boolean;
   /** The code of its answer to all chunks. */
   putCode?: string;
+  /** How long it takes for a chunk. */
+  putMs?: number;
   /** Puts another address into its answers. */
   address?: string;
   /** How many records it has committed to. */
@@ -81,7 +83,11 @@ export class PayingNodes {
         if (node.faults.isDead) return Promise.reject(nodeError('unreachable', 'It is dead.'));
         const { channel } = channelTo(node, (request, server) => {
           const { header, body } = this.#answer(node, request);
-          server.respond({ request_id: request.request_id, status: 'ok', ...header }, body);
+          const respond = () =>
+            server.respond({ request_id: request.request_id, status: 'ok', ...header }, body);
+          const { putMs } = node.faults;
+          if (putMs && request.type === 'put_chunk') void this.clock.delay(putMs).then(respond);
+          else respond();
         });
         return ChannelClient.connect(channel, address, this.clock, signal);
       },
@@ -89,11 +95,15 @@ export class PayingNodes {
   }
 
   /** The price of a chunk at a node. */
-  price({ publicKey, secretKey, address: { peerId }, faults }: PayingNode, chunk: string): NodePrice {
+  price(
+    { publicKey, secretKey, address: { peerId }, faults }: PayingNode,
+    chunk: string,
+    timestamp = 1_795_000_000,
+  ): NodePrice {
     const { committed = 0 } = faults;
     const binding = committed === 0 ? noCommitment : commit(committed, peerId, publicKey, secretKey);
     const terms = {
-      timestamp: 1_795_000_000,
+      timestamp,
       price: `${priceOf(committed)}`,
       rewardsAddress: `0x${'07'.repeat(20)}`,
       ...binding,

@@ -2,6 +2,7 @@ import { blake3 } from '@noble/hashes/blake3.js';
 import { describe, expect, it, vi } from 'vitest';
 import { Address, toHex } from '../../src/address.ts';
 import { concat } from '../../src/nodes/bytes.ts';
+import type { StorageQuote } from '../../src/nodes/messages.ts';
 import { formatNodeAddress } from '../../src/nodes/node-address.ts';
 import { ChannelClient, type NodeClient } from '../../src/nodes/node-client.ts';
 import { nodeLimits } from '../../src/nodes/node-limits.ts';
@@ -125,6 +126,35 @@ describe('a connection to an honest node', () => {
     held!();
     expect(await clock.run(next)).toHaveLength(bytes.length);
     expect(client.isBusy).toBe(false);
+  });
+
+  it('sends the next chunk to store once the last one has its answer, also if its caller left', async () => {
+    const quote = {} as StorageQuote;
+    const transaction = 'cd'.repeat(32);
+    const chunk = { address, bytes: new Uint8Array(bytes), quote, transaction };
+    let answer: () => void = () => undefined;
+    const { clock, server, connected } = open(
+      instead('put_chunk', ({ request_id }) => {
+        answer = () =>
+          server.respond({ request_id, status: 'ok', type: 'chunk_stored', address: address.hex });
+      }),
+    );
+    const client = await clock.run(connected);
+    const puts = () => server.requests.filter(({ type }) => type === 'put_chunk').length;
+    const leave = new AbortController();
+    const left = client.putChunk(chunk, { signal: leave.signal });
+    left.catch(() => undefined);
+    await clock.pass(100);
+    leave.abort(new Error('left'));
+    await expect(left).rejects.toThrow('left');
+    const next = client.putChunk(chunk, { signal: never });
+    await clock.pass(100);
+    expect(puts()).toBe(1);
+    answer();
+    await clock.pass(100);
+    expect(puts()).toBe(2);
+    answer();
+    await clock.run(next);
   });
 
   it('reports the code of an error, and stays open', async () => {

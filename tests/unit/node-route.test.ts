@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { proofOf, requestBatch } from '../../src/payment/batch.ts';
 import { prepareBill } from '../../src/payment/bill.ts';
 import type { PaymentJournal } from '../../src/payment/journal.ts';
+import { priceOf } from '../../src/payment/node-price.ts';
 import { encodeCommitment, priceFrom, quoteOf } from '../../src/payment/node-quote.ts';
 import { NodeRoute } from '../../src/payment/node-route.ts';
 import { checkOffer, checkStoredOffer, type Offer, type RecordToStore } from '../../src/payment/quotes.ts';
@@ -113,6 +114,17 @@ describe('an upload without a relay', () => {
     expect(holders()).toBe(7);
   });
 
+  it('sends a large chunk to no further nodes because the link is slow', async () => {
+    const large = new Uint8Array(noise(3, 1 << 20));
+    const chunk = { address: bytesToHex(blake3(large)), size: large.length };
+    const [answer] = await clock.run(route.quotes([chunk], signal));
+    if (answer?.status !== 'quoted') throw new Error('It has no price.');
+    await paid(answer.offer);
+    spoil(network.all, { putMs: 25_000 });
+    expect(await clock.run(storePaid(chunk, large, parts()))).toBe('stored');
+    expect(network.all.filter(({ received }) => received.length > 0)).toHaveLength(7);
+  });
+
   it('stops when it is aborted', async () => {
     const stop = new AbortController();
     const asking = route.quotes([record], stop.signal);
@@ -142,6 +154,12 @@ describe('a node that lies', () => {
       },
     ],
     ['without its commitment', { committed: 5, quote: (quote) => ({ ...quote, commitment: null }) }],
+    [
+      'about the year',
+      {
+        quote: (_, node) => quoteOf(network.price(node, record.address, 253_402_300_800), record.address),
+      },
+    ],
     ['about the chain', { payment: { chain_id: 1 } }],
     ['about the vault', { payment: { payment_vault_address: `0x${'cc'.repeat(20)}` } }],
   ];
@@ -162,6 +180,39 @@ describe('a node that lies', () => {
   it('that it has the chunk, with fewer than three others, does not count as a majority', async () => {
     spoil(closest().slice(0, 3), { claims: true });
     expect((await offered()).plan.quotes).toHaveLength(7);
+  });
+});
+
+describe('one computer with many keys', () => {
+  const host = '8.8.4.4';
+  /** The closest nodes, which are all there. */
+  const crowd = () => closest().slice(0, 6);
+  const inCrowd = (peer: string) => crowd().some(({ address }) => address.peerId === peer);
+
+  beforeEach(() => {
+    open(11);
+    for (const node of crowd()) node.address = { ...node.address, host };
+    route = new NodeRoute({ nodes: network.client(), chain, clock });
+  });
+
+  it('does not decide the price', async () => {
+    spoil(crowd(), { committed: 16_000 });
+    const { plan, amount } = await offered();
+    expect(plan.quotes).toHaveLength(7);
+    expect(plan.quotes.filter(({ peer }) => inCrowd(peer))).toHaveLength(3);
+    expect(amount).toBe(`${3n * priceOf(0)}`);
+  });
+
+  it('does not decide that the network has a chunk', async () => {
+    spoil(crowd(), { claims: true });
+    expect((await offered()).plan.quotes).toHaveLength(7);
+  });
+
+  it('does not decide that a chunk was stored', async () => {
+    await paid(await offered());
+    spoil(crowd(), { forgets: true });
+    expect(await clock.run(storePaid(record, bytes, parts()))).toBe('stored');
+    expect(holders()).toBe(4);
   });
 });
 
