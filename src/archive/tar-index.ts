@@ -32,7 +32,9 @@ export interface ParsedIndex {
 
 /**
  * Finds the index of a tarchive: the member `archive.tar.idx` at the very end of the tar. Reads the end first, and more
- * as long as the bytes look like the rest of an index.
+ * as long as the bytes look like the rest of an index. Security: the result does not depend on `firstRead`. Otherwise a
+ * reader that checks signatures could find another index than the reader that serves the files.
+ * @param firstRead bytes at the tar's end that are read first, for example because they are in one chunk.
  * @returns undefined if the tar has no index, or an index over 64 MiB.
  */
 export async function readIndex(
@@ -42,12 +44,22 @@ export async function readIndex(
 ): Promise<Uint8Array | undefined> {
   // The largest index, its header, and the zeros after it.
   const most = limits.indexBytes + limits.indexTailBytes;
-  for (let wanted = Math.min(firstRead, most); ; wanted = Math.min(4 * wanted, most)) {
+  let read: Uint8Array = new Uint8Array();
+  const tailOf = async (wanted: number) => {
     const start = Math.max(0, Math.floor((tar.size - wanted) / blockBytes) * blockBytes);
-    const tail = await tar.read(start, tar.size, signal);
+    const length = tar.size - start;
+    if (length > read.length) read = await tar.read(start, tar.size, signal);
+    return read.subarray(read.length - length);
+  };
+  const first = await tailOf(Math.min(firstRead, most));
+  // A longer tail would have the same index.
+  const atOnce = first.length <= limits.indexTailBytes ? findIndex(first, contentEnd(first)) : undefined;
+  if (atOnce) return atOnce;
+  for (let wanted = limits.indexTailBytes; ; wanted = Math.min(4 * wanted, most)) {
+    const tail = await tailOf(wanted);
     const end = contentEnd(tail);
     const index = findIndex(tail, end);
-    const isAll = start === 0 || wanted === most;
+    const isAll = tail.length >= tar.size || wanted === most;
     // If the tail is all zeros, read more: writers pad tars up to large blocks.
     if (index || isAll || (end > 0 && !endsLikeIndex(tail.subarray(0, end), tar.size))) return index;
   }

@@ -111,4 +111,31 @@ describe('antway ls and verify', () => {
       invalid: ['evil.txt'],
     });
   }, 60_000);
+
+  it('follow the routes of the archive once, as “get” does', async () => {
+    const xorname = sha3_256(new TextEncoder().encode('honest'));
+    const signature = ` ${toHex(xorname)} ${toHex(alice.signContent(xorname))}`;
+    const files = {
+      'evil.txt': 'evil',
+      'honest.txt': 'honest',
+      'archive.tar.key': `${toHex(alice.publicKey)}\n`,
+      'app-conf.json': JSON.stringify({ routeMap: { 'page.txt': 'evil.txt', 'evil.txt': 'honest.txt' } }),
+    };
+    const tar = await makeTarchive(files, (lines) =>
+      lines
+        .map(
+          ({ path, offset, size }) => `${path} ${offset} ${size}${path === 'honest.txt' ? signature : ''}\n`,
+        )
+        .join(''),
+    );
+    writeFileSync(join(folder, 'routed.tar'), tar);
+    const { address } = await publish('routed.tar');
+    const stateAt = async (path: string) => {
+      const [file] = await json('ls', `${address}/${path}`, '--signatures', '--from', 'chunks');
+      return file.signature.state;
+    };
+    const got = await antway('get', `${address}/page.txt`, '--from', 'chunks', '-o', '-');
+    expect([got.stdout, await stateAt('page.txt')]).toEqual(['evil', 'unsigned']);
+    expect(await stateAt('evil.txt')).toBe('valid');
+  }, 60_000);
 });

@@ -164,6 +164,19 @@ describe('the index of a tar', () => {
     expect(text(await readIndex(memorySource(bytes), 1024))).toBe(`a 512 5\n${line}`);
   });
 
+  it.each([
+    ['one that does not end as an index does', `a 512 5\n${'?'.repeat(20_000)}\n`],
+    ['a large one that does not end as an index does', `a 512 5\n${'?'.repeat(100_000)}\n`],
+    ['one with more zeros behind it than the first read', `a 512 5\n${'\0'.repeat(2000)}`],
+  ])('is the same for each size of the first read: %s', async (_, text) => {
+    const bytes = tarchive({ a: 'hello' }, text);
+    const found = await Promise.all(
+      [1, 1024, limits.indexTailBytes, 4 * 1024 ** 2].map((first) => readIndex(memorySource(bytes), first)),
+    );
+    const [one] = found;
+    for (const index of found) expect(index).toEqual(one);
+  });
+
   it('may be empty', async () => {
     expect(text(await readIndex(memorySource(tarchive({})), 1024))).toBe('');
   });
@@ -190,7 +203,7 @@ describe('the index of a tar', () => {
   it('is not looked for in all of a plain tar whose text ends with two numbers, as a log does', async () => {
     const log = '127.0.0.1 - - "GET / HTTP/1.1" 200 612\n'.repeat(10_000);
     const { source, reads } = watched(tar(tarMember({ name: 'access.log' }, log)));
-    expect(await readIndex(source, 4096)).toBeUndefined();
+    expect(await readIndex(source, limits.indexTailBytes)).toBeUndefined();
     expect(reads).toHaveLength(1);
   });
 

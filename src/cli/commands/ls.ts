@@ -65,9 +65,10 @@ async function listChecked(
   const checks = new Map<FolderEntry, SignatureCheck>();
   for (const entry of entries) {
     if (entry.kind === 'folder') continue;
-    // “antway get” follows the routes of the archive.
-    const served = archive?.servedAt(entry.member.path);
-    checks.set(entry, served ? await archive!.check(served.path, signal) : { state: 'unsigned' });
+    // “antway get” follows the routes of the archive. A single file was found by them, and is not found again.
+    const path = opened.kind === 'file' ? opened.path : archive?.servedAt(entry.member.path)?.path;
+    const check = path === undefined ? undefined : await archive?.check(path, signal);
+    checks.set(entry, check ?? { state: 'unsigned' });
   }
   const details = entries.map((entry) => {
     const check = checks.get(entry);
