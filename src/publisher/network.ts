@@ -18,6 +18,7 @@ import { settlePending } from '../payment/settle.ts';
 import { confirmStored, paidSink } from '../payment/upload.ts';
 import { Vault } from '../payment/vault.ts';
 import { WalletAccount } from '../payment/wallet-account.ts';
+import { raceAbort } from '../util/watchdog.ts';
 import { untilAborted } from './options.ts';
 import type {
   AntJournal,
@@ -57,12 +58,14 @@ export function networkSink(options: AntNetworkOptions): AntWholeSink {
     store: Parameters<AntWholeSink['storeAll']>[1],
     signal: AbortSignal,
   ): Promise<void> {
-    // A wallet changes to the chain first.
-    const payer = await account();
+    signal.throwIfAborted();
+    // A wallet changes to the chain first. Its user may never answer.
+    const payer = await raceAbort(account(), signal);
     await vault.checkChain();
     for (const relay of relays) await relay.check(chain, signal);
     const name = await vault.fingerprint();
     await journal.lock(name, async () => {
+      signal.throwIfAborted();
       const noted = new PaymentJournal(await journal.open(name));
       const parts = { relays, vault, journal: noted, signal };
       await settlePending(parts);
@@ -74,7 +77,9 @@ export function networkSink(options: AntNetworkOptions): AntWholeSink {
         amount: formatUnits(bill.amount),
         fees: formatUnits(fees),
       };
-      if ((await onPrice?.(Object.freeze(price))) === false)
+      // The lock must not stay if nothing answers any more.
+      const asking = (async () => onPrice?.(Object.freeze(price)))();
+      if ((await raceAbort(asking, signal)) === false)
         throw new AntwayError(
           'REFUSED',
           `The price of ${formatAnt(bill.amount)} was refused. Nothing was paid.`,
