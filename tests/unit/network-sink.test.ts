@@ -226,6 +226,16 @@ describe('a publication in the network', () => {
     expect(opened).toBe(0);
   });
 
+  it('is signed with the key as it was when the sink was made', async () => {
+    const own = Uint8Array.from(key);
+    const sink = networkSink(optionsWith({ wallet: undefined, key: own, rpc: chain.rpc } as never));
+    own.fill(7);
+    const publisher = createPublisher({ sink });
+    const spent = await spentBy(() => publisher.publish(newFile()));
+    publisher.close();
+    expect([spent, relay.stored.size]).toEqual([BigInt(fileRecords) * recordPrice, fileRecords]);
+  });
+
   it('keeps the journal in a folder that only one process uses at a time', async () => {
     const journal = folderJournal(join(folder, 'locked'));
     await journal.lock('chain', async () => {
@@ -241,6 +251,7 @@ describe('a publication in the network', () => {
     [{ relays: [] }, TypeError],
     [{ key: new Uint8Array(32) }, TypeError],
     [{ wallet: undefined }, TypeError],
+    [{ wallet: null }, TypeError],
     [{ wallet: undefined, key: new Uint8Array(31), rpc: 'https://rpc.example' }, TypeError],
     [{ wallet: undefined, key: new Uint8Array(32) }, TypeError],
     [{ rpc: 'https://rpc.example' }, TypeError],
@@ -252,6 +263,8 @@ describe('a publication in the network', () => {
     [{ relays: ['http://relay.example'] }, 'BAD_CONFIG'],
     [{ relays: ['https://user:word@relay.example'] }, 'BAD_CONFIG'],
     [{ relays: ['https://relay.example', 'https://relay.example/'] }, 'BAD_CONFIG'],
+    [{ relays: ['https://relay.example/path'] }, 'BAD_CONFIG'],
+    [{ relays: [`https://relay.example#sha-256=${'ab'.repeat(32)}`] }, 'BAD_CONFIG'],
     [{ wallet: undefined, key: new Uint8Array(32).fill(1), rpc: 'http://rpc.example' }, 'BAD_CONFIG'],
     [{ wallet: undefined, key: new Uint8Array(32), rpc: 'https://rpc.example' }, 'BAD_CONFIG'],
     [{ chain: { chainId: 1, token: '0x', vault: '0x' } }, 'BAD_CONFIG'],
