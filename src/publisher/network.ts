@@ -18,6 +18,7 @@ import { settlePending } from '../payment/settle.ts';
 import { confirmStored, paidSink } from '../payment/upload.ts';
 import { Vault } from '../payment/vault.ts';
 import { WalletAccount } from '../payment/wallet-account.ts';
+import { raceAbort } from '../util/watchdog.ts';
 import { untilAborted } from './options.ts';
 import type {
   AntJournal,
@@ -57,12 +58,14 @@ export function networkSink(options: AntNetworkOptions): AntWholeSink {
     store: Parameters<AntWholeSink['storeAll']>[1],
     signal: AbortSignal,
   ): Promise<void> {
-    // A wallet changes to the chain first.
-    const payer = await account();
+    signal.throwIfAborted();
+    // A wallet changes to the chain first. Its user may never answer.
+    const payer = await raceAbort(account(), signal);
     await vault.checkChain();
     for (const relay of relays) await relay.check(chain, signal);
     const name = await vault.fingerprint();
     await journal.lock(name, async () => {
+      signal.throwIfAborted();
       const noted = new PaymentJournal(await journal.open(name));
       const parts = { relays, vault, journal: noted, signal };
       await settlePending(parts);
@@ -74,7 +77,9 @@ export function networkSink(options: AntNetworkOptions): AntWholeSink {
         amount: formatUnits(bill.amount),
         fees: formatUnits(fees),
       };
-      if ((await onPrice?.(Object.freeze(price))) === false)
+      // The lock must not stay if nothing answers any more.
+      const asking = (async () => onPrice?.(Object.freeze(price)))();
+      if ((await raceAbort(asking, signal)) === false)
         throw new AntwayError(
           'REFUSED',
           `The price of ${formatAnt(bill.amount)} was refused. Nothing was paid.`,
@@ -122,8 +127,7 @@ function parse(options: AntNetworkOptions): Parsed {
   const { relays: urls, wallet, key, rpc, maxCost, onPrice, journal } = options;
   if (!Array.isArray(urls) || urls.length === 0)
     throw new TypeError('networkSink: “relays” must be a list with at least one URL.');
-  if ((wallet === undefined) === (key === undefined))
-    throw new TypeError('networkSink: give either “wallet” or “key”.');
+  if (!wallet === (key === undefined)) throw new TypeError('networkSink: give either “wallet” or “key”.');
   if (wallet && typeof wallet.request !== 'function')
     throw new TypeError('networkSink: “wallet” must be an object with request (EIP-1193).');
   if (key !== undefined && !(key instanceof Uint8Array && key.length === 32))
@@ -137,7 +141,7 @@ function parse(options: AntNetworkOptions): Parsed {
     throw new TypeError('networkSink: “onPrice” must be a function.');
   if (typeof journal?.open !== 'function' || typeof journal.lock !== 'function')
     throw new TypeError('networkSink: “journal” must be an object with open and lock.');
-  const origins = urls.map((url) => requireSecure(url, 'A relay').origin);
+  const origins = urls.map(relayOrigin);
   if (new Set(origins).size < origins.length)
     throw new AntError('BAD_CONFIG', 'A relay is named twice. A second relay must be another one.');
   const chain = chainOf(options);
@@ -151,6 +155,13 @@ function parse(options: AntNetworkOptions): Parsed {
     account = async () => own;
   }
   return { chain, relays: origins.map((url) => new Relay(url)), vault, account, limit, journal, onPrice };
+}
+
+/** @throws AntError `BAD_CONFIG`, also for a path or a hash of a certificate: both would be ignored. */
+function relayOrigin(text: unknown): string {
+  const { origin, pathname, search, hash } = requireSecure(text, 'A relay');
+  if (pathname === '/' && search === '' && hash === '') return origin;
+  throw new AntError('BAD_CONFIG', 'A relay must be an origin, with nothing behind it: https://host[:port].');
 }
 
 /** @throws AntError `BAD_CONFIG`. */
@@ -179,7 +190,8 @@ function bound(wallet: AntWallet): AntWallet {
 
 function keyAccount(key: Uint8Array, vault: Vault): Account {
   try {
-    return new KeyAccount(key, vault);
+    // A copy: the caller may overwrite its secret.
+    return new KeyAccount(Uint8Array.from(key), vault);
   } catch (cause) {
     throw new AntError('BAD_CONFIG', 'The key of the account is not valid.', [], { cause });
   }

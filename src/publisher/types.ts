@@ -131,7 +131,10 @@ export interface AntNetworkOptions {
   rpc?: string;
   /** The most that a publication may cost, in ANT and without the fees of the chain: a decimal number such as `"0.5"`. */
   maxCost: string;
-  /** Gets the price before anything is paid. Nothing is paid if it returns `false`. */
+  /**
+   * Gets the price before anything is paid for the publication. Nothing is paid for it if this returns `false`. An interrupted
+   * payment, which was agreed to before, comes to its end first.
+   */
   onPrice?: (price: AntPrice) => unknown;
   journal: AntJournal;
   /** Default: Arbitrum One, with the contracts of the Autonomi network. */

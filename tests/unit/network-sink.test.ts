@@ -7,7 +7,8 @@ import { Vault } from '../../src/payment/vault.ts';
 import { createPublisher } from '../../src/publisher/create-publisher.ts';
 import { type AntNetworkOptions, networkSink, paymentProblem } from '../../src/publisher/network.ts';
 import { folderJournal } from '../../src/publisher/node.ts';
-import type { AntContent, AntPrice } from '../../src/publisher/types.ts';
+import type { AntContent, AntJournal, AntPrice } from '../../src/publisher/types.ts';
+import { delay } from '../../src/util/delay.ts';
 import { randomBytes } from '../support/random.ts';
 import { RelayDouble } from '../support/relay-double.ts';
 import { richKey, TestChain } from '../support/test-chain.ts';
@@ -118,11 +119,11 @@ describe('a publication in the network', () => {
     const file = newFile();
     const spent = await spentBy(async () => {
       relay.faults = { putStatus: 503 };
+      const publisher = createPublisher({ sink: networkSink(optionsWith()) });
       const signal = AbortSignal.timeout(4000);
-      await expect(publish(file, {}, signal)).rejects.toBeDefined();
+      await expect(publisher.publish(file, { signal })).rejects.toBeDefined();
       expect(relay.stored.size).toBe(0);
       relay.faults = {};
-      const publisher = createPublisher({ sink: networkSink(optionsWith()) });
       await Promise.all([publisher.publish(file), publisher.publish(file)]);
       publisher.close();
     });
@@ -160,6 +161,81 @@ describe('a publication in the network', () => {
     expect(spent).toBe(0n);
   });
 
+  it('that was cancelled asks nothing any more, and lets the next one go on', async () => {
+    const stop = new AbortController();
+    const stopLater = new AbortController();
+    const prices: AntPrice[] = [];
+    let asked = () => {};
+    const isAsked = new Promise<void>((resolve) => {
+      asked = resolve;
+    });
+    const onPrice = (price: AntPrice) => {
+      prices.push(price);
+      asked();
+      return prices.length === 1 ? new Promise(() => {}) : true;
+    };
+    const publisher = createPublisher({ sink: networkSink(optionsWith({ onPrice })) });
+    const spent = await spentBy(async () => {
+      const first = publisher.publish(newFile(), { signal: stop.signal });
+      await isAsked;
+      const second = publisher.publish(newFile(), { signal: stopLater.signal });
+      await delay(500);
+      stopLater.abort();
+      await expect(second).rejects.toMatchObject({ name: 'AbortError' });
+      const connections = () => wallet.asked.filter((method) => method === 'eth_requestAccounts').length;
+      expect(connections()).toBe(1);
+      stop.abort();
+      await expect(first).rejects.toMatchObject({ name: 'AbortError' });
+      await publisher.publish(newFile());
+      expect([connections(), prices.length]).toEqual([2, 2]);
+    });
+    publisher.close();
+    expect(spent).toBe(BigInt(fileRecords) * recordPrice);
+  }, 20_000);
+
+  it('whose wallet never answers does not hold up the next one after it was cancelled', async () => {
+    wallet.answers.set('eth_requestAccounts', () => new Promise(() => {}));
+    const publisher = createPublisher({ sink: networkSink(optionsWith()) });
+    const cancelled = publisher.publish(newFile(), { signal: AbortSignal.timeout(1000) });
+    await expect(cancelled).rejects.toMatchObject({ name: 'TimeoutError' });
+    wallet.answers.clear();
+    await publisher.publish(newFile());
+    publisher.close();
+    expect(relay.stored.size).toBe(fileRecords);
+  }, 20_000);
+
+  it('that was cancelled while it waited for the lock does not touch the journal', async () => {
+    const stop = new AbortController();
+    const own = folderJournal(join(folder, 'waiting'));
+    let opened = 0;
+    let ended: Promise<unknown> = Promise.resolve();
+    const journal: AntJournal = {
+      open: (name) => {
+        opened++;
+        return own.open(name);
+      },
+      lock(name, work) {
+        stop.abort();
+        const working = own.lock(name, work);
+        ended = working.catch(() => undefined);
+        return working;
+      },
+    };
+    await expect(publish(newFile(), { journal }, stop.signal)).rejects.toMatchObject({ name: 'AbortError' });
+    await ended;
+    expect(opened).toBe(0);
+  });
+
+  it('is signed with the key as it was when the sink was made', async () => {
+    const own = Uint8Array.from(key);
+    const sink = networkSink(optionsWith({ wallet: undefined, key: own, rpc: chain.rpc } as never));
+    own.fill(7);
+    const publisher = createPublisher({ sink });
+    const spent = await spentBy(() => publisher.publish(newFile()));
+    publisher.close();
+    expect([spent, relay.stored.size]).toEqual([BigInt(fileRecords) * recordPrice, fileRecords]);
+  });
+
   it('keeps the journal in a folder that only one process uses at a time', async () => {
     const journal = folderJournal(join(folder, 'locked'));
     await journal.lock('chain', async () => {
@@ -175,6 +251,7 @@ describe('a publication in the network', () => {
     [{ relays: [] }, TypeError],
     [{ key: new Uint8Array(32) }, TypeError],
     [{ wallet: undefined }, TypeError],
+    [{ wallet: null }, TypeError],
     [{ wallet: undefined, key: new Uint8Array(31), rpc: 'https://rpc.example' }, TypeError],
     [{ wallet: undefined, key: new Uint8Array(32) }, TypeError],
     [{ rpc: 'https://rpc.example' }, TypeError],
@@ -186,6 +263,8 @@ describe('a publication in the network', () => {
     [{ relays: ['http://relay.example'] }, 'BAD_CONFIG'],
     [{ relays: ['https://user:word@relay.example'] }, 'BAD_CONFIG'],
     [{ relays: ['https://relay.example', 'https://relay.example/'] }, 'BAD_CONFIG'],
+    [{ relays: ['https://relay.example/path'] }, 'BAD_CONFIG'],
+    [{ relays: [`https://relay.example#sha-256=${'ab'.repeat(32)}`] }, 'BAD_CONFIG'],
     [{ wallet: undefined, key: new Uint8Array(32).fill(1), rpc: 'http://rpc.example' }, 'BAD_CONFIG'],
     [{ wallet: undefined, key: new Uint8Array(32), rpc: 'https://rpc.example' }, 'BAD_CONFIG'],
     [{ chain: { chainId: 1, token: '0x', vault: '0x' } }, 'BAD_CONFIG'],
