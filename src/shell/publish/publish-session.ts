@@ -3,6 +3,7 @@ import type { Payment } from '../../payment/pay.ts';
 import type { PublishProgress } from '../../publish/publish.ts';
 import { asGatewayApiError, GatewayApiError, gateway } from '../gateway-api.ts';
 import { Observable, useObserved } from '../observable.ts';
+import { partProblem } from '../part-problem.ts';
 import type { NetworkChoice } from '../payment/network-choice.ts';
 import { saveAs } from '../save-as.ts';
 import { texts } from '../texts/texts.ts';
@@ -286,7 +287,11 @@ class PublishSession extends Observable<PublishState> {
     this.#worker?.terminate();
     const worker = new Worker(new URL('./publish-worker.ts', import.meta.url), { type: 'module' });
     this.#worker = worker;
-    const direct = await directOf(request);
+    const direct = await directOf(request).catch(partProblem);
+    if (direct instanceof GatewayApiError) {
+      worker.terminate();
+      return { type: 'failed', code: direct.code, message: direct.message };
+    }
     return new Promise<PublishAnswer>((resolve) => {
       worker.onmessage = ({ data }: MessageEvent<PublishAnswer>) => {
         if (data.type === 'progress' || data.type === 'asked' || data.type === 'signing') onReport?.(data);
@@ -365,6 +370,9 @@ async function listPublication(
   }
 }
 
+/** The page itself makes these problems. The worker's are English. */
+const translatedCodes = new Set(['WORKER_BROKEN', 'PART_UNAVAILABLE']);
+
 function asError({ code, message }: { code: string; message: string }): GatewayApiError {
-  return new GatewayApiError(code, message, { isTranslated: code === 'WORKER_BROKEN' });
+  return new GatewayApiError(code, message, { isTranslated: translatedCodes.has(code) });
 }

@@ -12,36 +12,36 @@ import { usePublishState } from './publish-session.ts';
 /** Gives the seed of the chosen key, or null if nothing is to be signed. @throws AntwayError as `OwnedPointers.seed`. */
 export type Unlock = () => Promise<Uint8Array | null>;
 
-/** The choices stay while the user visits other screens. The passphrase does not. */
-const last = { isWanted: false, address: '' };
+/** The key stays while the user visits other screens. The wish to sign does not: it counts only while the user sees it. */
+const last = { address: '' };
 
 const list = () => ownedPointers.list();
 
 /** Lets the user choose a key of a lasting address that signs the files. */
 export default function SignFields({ onChange }: { onChange: (unlock: Unlock) => void }) {
   const owned = useResource(list, true);
-  const [form, setForm] = useState({ ...last });
+  const [isWanted, setWanted] = useState(false);
+  const [key, setKey] = useState(last.address);
   const { step } = usePublishState();
   const keys = owned.value ?? [];
-  const chosen = keys.find(({ address }) => address.hex === form.address) ?? keys[0];
+  const chosen = keys.find(({ address }) => address.hex === key) ?? keys[0];
   const t = signatureTexts();
-  const change = (part: Partial<typeof last>) => setForm({ ...Object.assign(last, part) });
   // The user may have created a key on the same screen.
-  useEffect(owned.refresh, [step, form.isWanted]);
+  useEffect(owned.refresh, [step, isWanted]);
   useEffect(() => {
     // Never publish without the signatures that the user wants.
     const missing = new GatewayApiError('NOT_FOUND', t.noKeys, { isTranslated: true });
-    if (!form.isWanted) onChange(async () => null);
+    if (!isWanted) onChange(async () => null);
     else if (!chosen) onChange(() => Promise.reject(missing));
-  }, [form.isWanted, chosen?.address.hex]);
+  }, [isWanted, chosen?.address.hex]);
   return (
     <fieldset class="choice">
       <label class="check">
         <input
           id="sign"
           type="checkbox"
-          checked={form.isWanted}
-          onChange={({ currentTarget }) => change({ isWanted: currentTarget.checked })}
+          checked={isWanted}
+          onChange={({ currentTarget }) => setWanted(currentTarget.checked)}
         />
         <span>
           <strong>{t.sign}</strong>
@@ -53,8 +53,8 @@ export default function SignFields({ onChange }: { onChange: (unlock: Unlock) =>
           <ProblemText problem={owned.error} />
         </p>
       )}
-      {form.isWanted && owned.value?.length === 0 && <p class="note">{t.noKeys}</p>}
-      {form.isWanted && chosen && (
+      {isWanted && owned.value?.length === 0 && <p class="note">{t.noKeys}</p>}
+      {isWanted && chosen && (
         <>
           <label class="field">
             <span class="field-label">{t.withKey}</span>
@@ -62,7 +62,10 @@ export default function SignFields({ onChange }: { onChange: (unlock: Unlock) =>
               id="sign-key"
               class="input"
               value={chosen.address.hex}
-              onChange={({ currentTarget }) => change({ address: currentTarget.value })}
+              onChange={({ currentTarget: { value } }) => {
+                last.address = value;
+                setKey(value);
+              }}
             >
               {keys.map((pointer) => (
                 <option key={pointer.address.hex} value={pointer.address.hex}>
