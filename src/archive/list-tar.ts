@@ -47,7 +47,7 @@ async function listByIndex(
   const { entries, refused } = parseIndex(index, tar.size, withSignatures);
   const first = entries.values().next().value;
   // If the last member is a tarchive, the tar also ends with an index, but with positions in the inner tarchive.
-  if (first && !(await hasHeader(tar, first, signal))) return undefined;
+  if (!first || !(await hasHeader(tar, first, signal))) return undefined;
   return { members: Array.from(entries.values(), (entry) => ({ ...entry, modified: 0 })), refused };
 }
 

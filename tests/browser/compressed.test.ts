@@ -27,7 +27,7 @@ for (const kind of ['Rust', 'Node']) {
       // Before the worker controls the page, it stores only the files of the first screen.
       expect(first).toBeGreaterThan(100_000);
       expect(proxy.received).toBeGreaterThan(first + 100_000);
-      expect(proxy.received).toBeLessThan(750_000);
+      expect(proxy.received).toBeLessThan(800_000);
       await page.close();
     } finally {
       proxy.close();

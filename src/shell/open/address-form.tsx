@@ -49,6 +49,7 @@ export function AddressForm({ source, route: { manifest, incoming }, isReady }: 
     setText(newText);
     setFailure(null);
     setBrought(null);
+    if (newText === '') setWasTried(false);
   }
 
   function open(input: ReturnType<typeof parse>, isReplacing = false) {
