@@ -42,6 +42,10 @@ test('the nodes are offered for uploads once direct connections are on, and an e
   await page.reload();
   await choose(page);
   await expect(direct(page)).not.toBeChecked();
+  // Not on the chain of the real network.
+  await page.getByLabel('Chain, token and vault').fill('');
+  await expect(direct(page)).toHaveCount(0);
+  await fillNetwork(page, chain);
   await expect(direct(page)).toHaveAccessibleName(/the nodes learn your IP address/);
   const { violations } = await new AxeBuilder({ page }).analyze();
   expect(violations).toEqual([]);

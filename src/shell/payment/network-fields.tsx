@@ -34,7 +34,9 @@ function Fields({ config, problem, onChange }: Omit<Props, 'isShared'>) {
   const chain = chainOf(form.chain);
   const { found, isAsking } = useRelays(config, chain);
   const t = paymentTexts();
-  const network = config?.useNodes ? config.nodes : null;
+  // On the real network, few nodes may take browsers. A payment to nodes that are not the closest ones would buy nothing.
+  const isTrial = chain !== undefined && !isNetworkChain(chain);
+  const network = config?.useNodes && isTrial ? config.nodes : null;
   useEffect(() => onChange(networkChoiceOf(form, found, network)), [form, found, config?.useNodes]);
   const change = (part: Partial<typeof lastNetwork>) => setForm({ ...Object.assign(lastNetwork, part) });
   const problems = { relay: t.badRelay, 'no-relay': t.noRelayChosen, chain: t.badChain };
