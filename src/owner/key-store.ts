@@ -67,21 +67,19 @@ export class OwnerKeyStore {
 
   /** The stored keys. @throws AntwayError `UNSUPPORTED` for a key of a newer version. */
   async list(): Promise<({ address: Address } & Locks)[]> {
-    const stored = (await entries<string, Entry>(this.#store)).filter(([name]) => name !== deviceEntry);
-    return stored.map(([hex, entry]) => {
-      const { passphrase, passkey } = parse(entry);
-      return { address: Address.fromHex(hex), hasPassphrase: passphrase !== null, passkey };
+    const stored = await this.#all();
+    return stored.map(([address, { passphrase, passkey }]) => {
+      return { address, hasPassphrase: passphrase !== null, passkey };
     });
   }
 
   /** The pointers whose keys this profile has stored from their seeds, or has used. Nothing proves the other keys. */
   async provenAddresses(): Promise<Address[]> {
-    const stored = (await entries<string, Entry>(this.#store)).filter(([name]) => name !== deviceEntry);
-    const proven = stored.filter(([, entry]) => {
-      const { passphrase, passkey } = parse(entry);
+    const stored = await this.#all();
+    const proven = stored.filter(([, { passphrase, passkey }]) => {
       return passkey !== null || (passphrase !== null && isProven(passphrase));
     });
-    return proven.map(([hex]) => Address.fromHex(hex));
+    return proven.map(([address]) => address);
   }
 
   /**
@@ -215,6 +213,11 @@ export class OwnerKeyStore {
       };
       return promisifyRequest(store.transaction);
     });
+  }
+
+  async #all(): Promise<[Address, StoredKey][]> {
+    const all = (await entries<string, Entry>(this.#store)).filter(([name]) => name !== deviceEntry);
+    return all.map(([hex, entry]) => [Address.fromHex(hex), parse(entry)]);
   }
 
   async #entry(address: Address): Promise<StoredKey> {
