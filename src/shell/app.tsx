@@ -140,7 +140,7 @@ export function App({ onLanguage }: { onLanguage: () => void }) {
             {route.screen === 'open' && (
               <OpenScreen
                 route={route}
-                names={names.book}
+                names={names}
                 config={config.value}
                 active={asksMore}
                 isReady={asksMore && config.value !== null && names.isComplete}

@@ -6,13 +6,14 @@ import { Observable, useObserved } from '../observable.ts';
 import { partProblem } from '../part-problem.ts';
 import { followLists, lists, readLists } from './stored-lists.ts';
 
-interface Known {
+/** The names that this page knows. */
+export interface KnownNames {
   book: NameBook;
   /** Whether the names of all sources are known. */
   isComplete: boolean;
 }
 
-const known = new Observable<Known>({ book: noNames, isComplete: false });
+const known = new Observable<KnownNames>({ book: noNames, isComplete: false });
 const sources: { own: Settings['names'] | null; config: GatewayConfig | null } = { own: null, config: null };
 
 function update(): void {
@@ -25,7 +26,7 @@ function update(): void {
 }
 
 /** The names that this page knows: of the user, the host and the lists. */
-export function useNames(): Known {
+export function useNames(): KnownNames {
   return useObserved(known, () => known.state);
 }
 

@@ -4,18 +4,23 @@ import { Section } from '../section.tsx';
 import { shelfTexts } from '../texts/later.ts';
 import { texts } from '../texts/texts.ts';
 
-/** The user's names and those of the host, and below them those of each list with the list's label. */
-export function Names({ names, lists }: { names: NameBook; lists: readonly string[] }) {
+/** The user's names and those of the host. */
+export function Names({ names }: { names: NameBook }) {
+  const own = names.all.filter(({ source }) => source.kind !== 'list');
+  if (own.length === 0) return null;
+  return (
+    <Section id="names" title={texts.open.names}>
+      <NameLinks names={own} book={names} />
+    </Section>
+  );
+}
+
+/** The names of each list, with the list's label. A list that is read for the first time arrives late. */
+export function ListedNames({ names, lists }: { names: NameBook; lists: readonly string[] }) {
   const ofList = (label: string) =>
     names.all.filter(({ source }) => source.kind === 'list' && source.label === label);
-  const own = names.all.filter(({ source }) => source.kind !== 'list');
   return (
     <>
-      {own.length > 0 && (
-        <Section id="names" title={texts.open.names}>
-          <NameLinks names={own} book={names} />
-        </Section>
-      )}
       {lists.map((label) => {
         const listed = ofList(label);
         return (

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
-import type { NameBook } from '../../names/name-book.ts';
 import type { CatalogueEntry } from '../../server-config.ts';
 import type { GatewayConfig } from '../gateway-api.ts';
+import type { KnownNames } from '../names/names-store.ts';
 import type { Route } from '../route.ts';
 import { Section } from '../section.tsx';
 import { texts } from '../texts/texts.ts';
@@ -12,10 +12,10 @@ import type { Shelf as ShelfComponent } from './shelf.tsx';
 
 interface Props {
   route: Route;
-  names: NameBook;
+  names: KnownNames;
   config: GatewayConfig | null;
   active: boolean;
-  /** Whether the names are known. Before that, input from outside the page cannot be opened. */
+  /** Whether the gateway runs and the names are known. Before that, input from outside the page cannot be opened. */
   isReady: boolean;
 }
 
@@ -30,9 +30,11 @@ export function OpenScreen({ route, names, config, active, isReady }: Props) {
     setLists((known) => new Map(known).set(title, entries));
   }, []);
   const source = useMemo(
-    () => ({ sites: sites.value ?? [], names, config, lists }),
-    [sites.value, names, config, lists],
+    () => ({ sites: sites.value ?? [], names: names.book, config, lists }),
+    [sites.value, names.book, config, lists],
   );
+  // Later names would move the rows below them.
+  const isShelfKnown = config && names.isComplete && (sites.value || sites.error);
   return (
     <>
       <div class="hero">
@@ -41,8 +43,8 @@ export function OpenScreen({ route, names, config, active, isReady }: Props) {
       </div>
       <AddressForm source={source} route={route} isReady={isReady} />
       <div class="shelf">
-        {Shelf && config && (sites.value || sites.error) ? (
-          <Shelf sites={sites} names={names} config={config} active={active} onEntries={addList} />
+        {Shelf && isShelfKnown ? (
+          <Shelf sites={sites} names={names.book} config={config} active={active} onEntries={addList} />
         ) : (
           // The key keeps Preact from moving this section to the place of another.
           <Section key="waiting" id="recent" title={texts.open.recent}>

@@ -8,7 +8,7 @@ import { Section } from '../section.tsx';
 import { shelfTexts } from '../texts/later.ts';
 import type { Resource } from '../use-resource.ts';
 import { Catalogue, SiteList } from './catalogue.tsx';
-import { Names } from './names.tsx';
+import { ListedNames, Names } from './names.tsx';
 import { RecentSites } from './recent-sites.tsx';
 import { SampleCard } from './sample-card.tsx';
 
@@ -37,7 +37,7 @@ export function Shelf({ sites, names, config, active, onEntries }: Props) {
       {opened.size > 0 && recent}
       {isNewSample && <SampleCard sample={sample} />}
       {opened.size === 0 && recent}
-      <Names names={names} lists={Object.keys(config.nameLists)} />
+      <Names names={names} />
       {recommended.length > 0 && (
         <Section id="catalogue" title={shelfTexts().ofHost}>
           <Catalogue entries={recommended} />
@@ -54,6 +54,8 @@ export function Shelf({ sites, names, config, active, onEntries }: Props) {
           onEntries={onEntries}
         />
       ))}
+      {/* Last, so that late names move nothing but the footer. */}
+      <ListedNames names={names} lists={Object.keys(config.nameLists)} />
     </>
   );
 }

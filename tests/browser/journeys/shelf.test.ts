@@ -235,3 +235,41 @@ for (const [device, viewport] of Object.entries(windows)) {
     await context.close();
   });
 }
+
+test('names that arrive after the other parts of the start page do not move its rows', async ({
+  startPeer,
+  startHost,
+  browser,
+}) => {
+  const peer = await startPeer();
+  const entries = await Promise.all(
+    Array.from({ length: 6 }, async (_, i) => ({
+      title: `Letter ${i}`,
+      address: await publish(Buffer.from(`letter ${i}`), peer),
+    })),
+  );
+  const names = Object.fromEntries(entries.map(({ address }, i) => [`letter-${i}`, address]));
+  const host = await startHost({ peers: [peer.url], catalogue: entries });
+  const context = await browser.newContext({ viewport: { width: 768, height: 1024 } });
+  await observeLayoutShifts(context);
+  const page = await context.newPage();
+  await page.goto(host.url);
+  await expect(region(page, 'Recommended').getByRole('link')).toHaveCount(6);
+  await fetchIn(page, '/-/settings', { method: 'PUT', body: JSON.stringify({ names }) });
+  await expect(region(page, 'Names').getByRole('link')).toHaveCount(6);
+  await page.addInitScript(() => {
+    const { fetch } = window;
+    window.fetch = async (...request) => {
+      const answer = await fetch(...request);
+      // A visible delay: the other parts are drawn long before.
+      if (String(request[0]).endsWith('/-/settings')) await new Promise((done) => setTimeout(done, 1_500));
+      return answer;
+    };
+  });
+  await page.reload();
+  await expect(region(page, 'Names').getByRole('link')).toHaveCount(6);
+  await expect(region(page, 'Recommended').getByRole('link')).toHaveCount(6);
+  await settle(page);
+  expect(await layoutShift(page)).toBeLessThanOrEqual(mostShift);
+  await context.close();
+});
