@@ -1,7 +1,10 @@
+import { delay } from '../../util/delay.ts';
 import { gateway } from '../gateway-api.ts';
 
-/** Nothing waits for the probe. A busy machine may take seconds to answer it. */
-const probeMs = 10_000;
+/** Nothing waits for the probe. A busy machine may take seconds to answer it, and may miss one. */
+const probeMs = 5_000;
+const probes = 3;
+const pauseMs = 1_000;
 const formerHosts = new Set(['127.0.0.1', 'localhost', '[::1]']);
 
 /**
@@ -11,22 +14,29 @@ const formerHosts = new Set(['127.0.0.1', 'localhost', '[::1]']);
 export async function findOtherAddress(signal: AbortSignal): Promise<string | null> {
   const { protocol, hostname, port } = location;
   if (protocol !== 'http:' || !formerHosts.has(hostname)) return null;
-  const { build } = await gateway.health(signal);
   const origin = `http://antway.localhost${port && `:${port}`}`;
-  return build && (await isAnswered(origin, build, signal)) ? origin : null;
+  for (let probe = 1; !(await isThisGateway(origin, signal)); probe++) {
+    if (probe === probes) return null;
+    await delay(pauseMs, signal);
+  }
+  return origin;
 }
 
 /** Uses the same probe as `SiteNames` in the worker: only a host of this build has this file. */
-async function isAnswered(origin: string, build: string, signal: AbortSignal): Promise<boolean> {
+async function isThisGateway(origin: string, signal: AbortSignal): Promise<boolean> {
   try {
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(probeMs)]);
+    const { build } = await gateway.health(limit);
+    if (!build) return false;
     const response = await fetch(`${origin}/-/probe-${build}.json`, {
       cache: 'no-store',
       credentials: 'omit',
       redirect: 'error',
-      signal: AbortSignal.any([signal, AbortSignal.timeout(probeMs)]),
+      signal: limit,
     });
     return response.ok && (await response.json()).antway === build;
   } catch {
-    return false; // no such name, or an answer of another host
+    signal.throwIfAborted();
+    return false; // no such name, no answer, or an answer of another host
   }
 }
