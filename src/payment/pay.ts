@@ -26,6 +26,14 @@ export interface Payment {
   transactions: readonly string[];
 }
 
+/** @throws AntwayError `OVER_LIMIT` if what is not paid yet costs more than `maxAmount`, in atto. */
+export function checkLimit(rest: readonly Payable[], maxAmount: bigint): void {
+  const amount = sumOf(rest);
+  if (amount <= maxAmount) return;
+  const message = `It costs ${formatAnt(amount)}, more than the limit of ${formatAnt(maxAmount)}. Nothing was paid.`;
+  throw paymentError('OVER_LIMIT', message, { amount: `${amount}`, limit: `${maxAmount}` });
+}
+
 /**
  * Pays a bill. Each payment is in the journal before this returns, also after an error.
  *
@@ -46,11 +54,7 @@ export async function pay(
   const payment = { amount: 0n, fees: 0n, transactions: [] as string[] };
   let rest = await unpaid(due, journal);
   if (rest.length === 0) return payment;
-  const amount = sumOf(rest);
-  if (amount > maxAmount) {
-    const message = `It costs ${formatAnt(amount)}, more than the limit of ${formatAnt(maxAmount)}. Nothing was paid.`;
-    throw paymentError('OVER_LIMIT', message, { amount: `${amount}`, limit: `${maxAmount}` });
-  }
+  checkLimit(rest, maxAmount);
   const tried = await checkDue(rest, account.address, parts);
 
   let approval: Approval | undefined;

@@ -80,9 +80,15 @@ export function createPublisher(options: AntPublisherOptions): AntPublisher {
           publishFile(source, { ...settings, codec }),
         );
       };
-      const published = 'storeAll' in sink ? await storeWhole(sink, encrypt, signal) : await encrypt(sink);
+      let signed: AntPointer | undefined;
+      const signOnce = (target: Address) => {
+        signed ??= pointer && sign(pointer, target);
+        return signed;
+      };
+      const published =
+        'storeAll' in sink ? await storeWhole(sink, encrypt, signOnce, signal) : await encrypt(sink);
       signal.throwIfAborted();
-      const signed = pointer && sign(pointer, published.address);
+      signOnce(published.address);
       if (signed && putPointer)
         await untilAborted(putPointer(signed.address, signed.record, { signal }), signal);
       return resultOf(publication, published, { name: init.name, isPrivate, pointer: signed });

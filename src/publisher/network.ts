@@ -1,29 +1,37 @@
 import { Address } from '../address.ts';
+import { type Pointer, parsePointer } from '../content/pointer.ts';
 import { AntwayError } from '../errors.ts';
 import { AntError, publicError } from '../fetch/ant-error.ts';
 import { refuseUnknown } from '../fetch/options.ts';
+import { askAll, type PointerPeer, storePointer } from '../owner/move-pointer.ts';
+import { isTarget, OwnerStates } from '../owner/states.ts';
 import type { Account } from '../payment/account.ts';
 import { formatAnt, formatUnits, parseAnt } from '../payment/amounts.ts';
-import { prepareBill } from '../payment/bill.ts';
+import { type Bill, prepareBill } from '../payment/bill.ts';
 import { arbitrumOne, type PaymentChain, parseChain } from '../payment/chain.ts';
 import { paymentProblemOf } from '../payment/errors.ts';
-import { PaymentJournal } from '../payment/journal.ts';
+import { isPaidFor, PaymentJournal } from '../payment/journal.ts';
 import { KeyAccount } from '../payment/key-account.ts';
-import { pay } from '../payment/pay.ts';
+import { paidPointers } from '../payment/paid-pointers.ts';
+import { checkLimit, pay } from '../payment/pay.ts';
 import { gasOf, unpaid } from '../payment/payable.ts';
+import type { RecordToStore } from '../payment/quotes.ts';
 import { Relay } from '../payment/relay.ts';
 import { rpcProvider } from '../payment/rpc.ts';
 import { secureUrl } from '../payment/secure-url.ts';
 import { settlePending } from '../payment/settle.ts';
-import { confirmStored, paidSink } from '../payment/upload.ts';
+import { confirmStored, paidSink, type StoreParts } from '../payment/upload.ts';
 import { Vault } from '../payment/vault.ts';
 import { WalletAccount } from '../payment/wallet-account.ts';
+import { PeerUrl } from '../peer-url.ts';
+import { HttpTransport } from '../peers/transports/http.ts';
 import { raceAbort } from '../util/watchdog.ts';
 import { untilAborted } from './options.ts';
 import type {
   AntJournal,
   AntNetworkOptions,
   AntPaymentProblem,
+  AntPointer,
   AntPrice,
   AntWallet,
   AntWholeSink,
@@ -53,10 +61,12 @@ export function networkSink(options: AntNetworkOptions): AntWholeSink {
   const { chain, relays, vault, account, limit, journal, onPrice } = parse(options);
   let previous: Promise<unknown> = Promise.resolve();
 
-  async function payAndStore(
-    chunks: Parameters<AntWholeSink['storeAll']>[0],
-    store: Parameters<AntWholeSink['storeAll']>[1],
+  /**
+   * Settles interrupted payments, and then does one job with the journal. `settle` pays for records, if the caller agrees.
+   */
+  async function withJournal(
     signal: AbortSignal,
+    work: (parts: StoreParts, settle: (records: readonly RecordToStore[]) => Promise<void>) => Promise<void>,
   ): Promise<void> {
     signal.throwIfAborted();
     // A wallet changes to the chain first. Its user may never answer.
@@ -69,42 +79,95 @@ export function networkSink(options: AntNetworkOptions): AntWholeSink {
       const noted = new PaymentJournal(await journal.open(name));
       const parts = { relays, vault, journal: noted, signal };
       await settlePending(parts);
-      const bill = await prepareBill(chunks, parts);
-      const fees = await vault.feesOf(gasOf(await unpaid(bill.due, noted)));
-      const price: AntPrice = {
-        chunks: bill.records,
-        dueChunks: bill.dueRecords,
-        amount: formatUnits(bill.amount),
-        fees: formatUnits(fees),
-      };
-      // The lock must not stay if nothing answers any more.
-      const asking = (async () => onPrice?.(Object.freeze(price)))();
-      if ((await raceAbort(asking, signal)) === false)
-        throw new AntwayError(
-          'REFUSED',
-          `The price of ${formatAnt(bill.amount)} was refused. Nothing was paid.`,
-        );
-      if (bill.dueRecords > 0) await pay(bill, payer, limit, parts);
-      const sink = paidSink(new Set(chunks.map(({ address }) => address)), parts);
-      await store((address, bytes, { signal }) =>
-        sink.store({ address: Address.fromHex(address), bytes: new Uint8Array(bytes) }, signal),
-      );
-      await confirmStored(chunks, parts);
+      await work(parts, async (records) => {
+        const bill = await prepareBill(records, parts);
+        const rest = await unpaid(bill.due, noted);
+        checkLimit(rest, limit);
+        await ask(bill, await vault.feesOf(gasOf(rest)), signal);
+        if (bill.dueRecords > 0) await pay(bill, payer, limit, parts);
+      });
     });
   }
 
+  /** @throws AntwayError `REFUSED` if the caller does not agree. */
+  async function ask(bill: Bill, fees: bigint, signal: AbortSignal): Promise<void> {
+    const price: AntPrice = {
+      chunks: bill.records,
+      dueChunks: bill.dueRecords,
+      amount: formatUnits(bill.amount),
+      fees: formatUnits(fees),
+    };
+    // The lock must not stay if nothing answers any more.
+    const asking = (async () => onPrice?.(Object.freeze(price)))();
+    if ((await raceAbort(asking, signal)) !== false) return;
+    const message = `The price of ${formatAnt(bill.amount)} was refused. Nothing was paid.`;
+    throw new AntwayError('REFUSED', message);
+  }
+
+  const readers = relays.map(({ url }) => new HttpTransport(PeerUrl.parse(url)));
+
+  /** @throws AntwayError `REFUSED`, before anything is paid, if the network has a newer state of the pointer. */
+  async function toPay(pointer: AntPointer | undefined, parts: StoreParts): Promise<RecordToStore[]> {
+    const records: RecordToStore[] = [];
+    if (!pointer) return records;
+    const peer = paidPointers(readers, async (record) => void records.push(record), parts);
+    const address = Address.fromHex(pointer.address);
+    await refuseOlder(address, parsePointer(pointer.record, address), peer, parts.signal);
+    await peer.prepare?.(address, pointer.record, parts.signal);
+    return records;
+  }
+
+  /** One after the other: two publications may share chunks, which are paid for once. */
+  async function inTurn(signal: AbortSignal, job: () => Promise<void>): Promise<void> {
+    const turn = previous.then(job);
+    previous = turn.catch(() => undefined);
+    try {
+      await untilAborted(turn, signal);
+    } catch (error) {
+      throw publicError(error, signal);
+    }
+  }
+
   return {
-    async storeAll(chunks, store, { signal }) {
-      // One after the other: two publications may share chunks, which are paid for once.
-      const turn = previous.then(() => payAndStore(chunks, store, signal));
-      previous = turn.catch(() => undefined);
-      try {
-        await untilAborted(turn, signal);
-      } catch (error) {
-        throw publicError(error, signal);
-      }
-    },
+    storeAll: (chunks, store, { signal, pointer }) =>
+      inTurn(signal, () =>
+        withJournal(signal, async (parts, settle) => {
+          await settle([...chunks, ...(await toPay(pointer, parts))]);
+          const sink = paidSink(new Set(chunks.map(({ address }) => address)), parts);
+          await store((address, bytes, { signal }) =>
+            sink.store({ address: Address.fromHex(address), bytes: new Uint8Array(bytes) }, signal),
+          );
+          await confirmStored(chunks, parts);
+        }),
+      ),
+
+    putPointer: (address, record, { signal }) =>
+      inTurn(signal, () =>
+        withJournal(signal, async (parts, settle) => {
+          const bytes = Uint8Array.from(record);
+          const due = await toPay({ address, record: bytes }, parts);
+          const entries = await Promise.all(due.map(({ stateId }) => parts.journal.record(stateId!)));
+          if (!entries.every(isPaidFor)) await settle(due);
+          const peers = [paidPointers(readers, async () => undefined, parts)];
+          await storePointer(Address.fromHex(address), bytes, { peers, token: undefined, signal });
+        }),
+      ),
   };
+}
+
+/** @throws AntwayError `REFUSED` if there is a newer state, or one of the same counter with another target. */
+async function refuseOlder(
+  address: Address,
+  wanted: Pointer,
+  peer: PointerPeer,
+  signal: AbortSignal,
+): Promise<void> {
+  const states = OwnerStates.empty(address);
+  const { pointer } = await askAll(address, { peers: [peer], states, signal });
+  if (!pointer || pointer.counter < wanted.counter) return;
+  if (pointer.counter === wanted.counter && isTarget(pointer, wanted)) return;
+  const message = `The network has the state ${pointer.counter} of the pointer. Publish with a larger counter. Nothing was paid.`;
+  throw new AntwayError('REFUSED', message, { address: address.hex });
 }
 
 /** Why a payment or a paid upload stopped. @returns undefined for an error of another kind. */

@@ -67,11 +67,12 @@ export interface AntWholeSink {
   /**
    * @param chunks all different.
    * @param store encrypts the content once more, and gives each chunk to `put`. Call it once.
+   * @param init `pointer` is the signed record that `putPointer` gets afterwards. Do not store it before the content.
    */
   storeAll(
     chunks: readonly AntChunk[],
     store: (put: AntSink['put']) => Promise<void>,
-    init: { signal: AbortSignal },
+    init: { signal: AbortSignal; pointer?: AntPointer | undefined },
   ): Promise<void>;
   putPointer?: AntSink['putPointer'];
 }
@@ -90,7 +91,7 @@ export interface AntChain {
 
 /** The price of a publication. The amounts are decimal numbers. */
 export interface AntPrice {
-  /** All chunks of the publication. */
+  /** All chunks of the publication. A pointer counts as one. */
   readonly chunks: number;
   /** Chunks that are neither in the network nor paid for. */
   readonly dueChunks: number;
@@ -132,8 +133,8 @@ export interface AntNetworkOptions {
   /** The most that a publication may cost, in ANT and without the fees of the chain: a decimal number such as `"0.5"`. */
   maxCost: string;
   /**
-   * Gets the price before anything is paid for the publication. Nothing is paid for it if this returns `false`. An interrupted
-   * payment, which was agreed to before, comes to its end first.
+   * Gets a price within `maxCost` before anything is paid for the publication. Nothing is paid for it if this returns
+   * `false`. An interrupted payment, which was agreed to before, comes to its end first.
    */
   onPrice?: (price: AntPrice) => unknown;
   journal: AntJournal;

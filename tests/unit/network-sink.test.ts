@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { parseAnt } from '../../src/payment/amounts.ts';
 import { Vault } from '../../src/payment/vault.ts';
 import { createPublisher } from '../../src/publisher/create-publisher.ts';
@@ -40,6 +40,7 @@ beforeEach(() => {
   wallet = new TestWallet(chain);
   relay.faults = {};
   relay.stored.clear();
+  relay.pointers.clear();
 });
 
 function optionsWith(options: Partial<AntNetworkOptions> = {}): AntNetworkOptions {
@@ -115,6 +116,68 @@ describe('a publication in the network', () => {
     expect(hidden.uri).toMatch(/^ant:\/\/manifest\//);
   });
 
+  it('has a pointer, which is paid for together with the content, and moves for the price of one chunk', async () => {
+    const seed = randomBytes(32);
+    const prices: AntPrice[] = [];
+    const publisher = createPublisher({
+      sink: networkSink(optionsWith({ onPrice: (price) => void prices.push(price) })),
+    });
+    const file = newFile();
+    const spent = await spentBy(async () => {
+      const first = await publisher.publish(file, { pointer: { seed, counter: 0n } });
+      const { address, record } = first.pointer!;
+      expect(relay.pointers.get(address)).toEqual(Buffer.from(record));
+      await publisher.publish(file, { pointer: { seed, counter: 0n } });
+      const moved = await publisher.publish(newFile(), { pointer: { seed, counter: 1n } });
+      expect(moved.pointer!.address).toBe(address);
+      expect(relay.pointers.get(address)).toEqual(Buffer.from(moved.pointer!.record));
+    });
+    publisher.close();
+    const records = fileRecords + 1;
+    expect(spent).toBe(2n * BigInt(records) * recordPrice);
+    expect(prices.map(({ chunks, dueChunks }) => [chunks, dueChunks])).toEqual([
+      [records, records],
+      [fileRecords, 0],
+      [records, records],
+    ]);
+  });
+
+  it('pays nothing if the network has a newer state of its pointer, or another of the same counter', async () => {
+    const seed = randomBytes(32);
+    const publisher = createPublisher({ sink: networkSink(optionsWith()) });
+    const file = newFile();
+    const { pointer } = await publisher.publish(file, { pointer: { seed, counter: 5n } });
+    const spent = await spentBy(async () => {
+      for (const counter of [4n, 5n]) {
+        const older = publisher.publish(newFile(), { pointer: { seed, counter } });
+        await expect(older).rejects.toMatchObject({ code: 'REFUSED' });
+      }
+    });
+    publisher.close();
+    expect(spent).toBe(0n);
+    expect(relay.pointers.get(pointer!.address)).toEqual(Buffer.from(pointer!.record));
+  });
+
+  it('stores a pointer that was paid for and lost on the way, without a further payment', async () => {
+    const seed = randomBytes(32);
+    const file = newFile();
+    const pointer = { seed, counter: 0n };
+    const spent = await spentBy(async () => {
+      const publisher = createPublisher({ sink: networkSink(optionsWith()) });
+      await publisher.publish(file);
+      relay.faults = { putStatus: 410 };
+      expect(await failureOf(publisher.publish(file, { pointer }))).toEqual([
+        'PEERS_UNREACHABLE',
+        'QUOTE_EXPIRED',
+      ]);
+      relay.faults = {};
+      const again = await publisher.publish(file, { pointer });
+      publisher.close();
+      expect(relay.pointers.get(again.pointer!.address)).toEqual(Buffer.from(again.pointer!.record));
+    });
+    expect(spent).toBe(BigInt(fileRecords + 1) * recordPrice);
+  });
+
   it('is paid once if the relay fails after the payment, and also if two publish it at once', async () => {
     const file = newFile();
     const spent = await spentBy(async () => {
@@ -133,7 +196,9 @@ describe('a publication in the network', () => {
   it('is not paid for if it costs too much, or if the caller or the user refuses', async () => {
     const file = newFile();
     const spent = await spentBy(async () => {
-      expect(await failureOf(publish(file, { maxCost: '0.01' }))).toEqual(['REFUSED', 'OVER_LIMIT']);
+      const onPrice = vi.fn();
+      expect(await failureOf(publish(file, { maxCost: '0.01', onPrice }))).toEqual(['REFUSED', 'OVER_LIMIT']);
+      expect(onPrice).not.toHaveBeenCalled();
       expect(await failureOf(publish(file, { onPrice: async () => false }))).toEqual(['REFUSED', undefined]);
       wallet.onSend = async () => {
         throw walletError(4001, 'User rejected the request.');
