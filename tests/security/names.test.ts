@@ -354,7 +354,9 @@ function observed(tab: Page, url: string): Promise<unknown> {
       await load('object', { data: url }),
       await load('video', { src: url }).catch(String),
     ];
-    const frames = Array.from(document.querySelectorAll('iframe'), ({ contentWindow, contentDocument }) => [
+    // A page may observe several URLs at once.
+    const own = [...document.querySelectorAll('iframe')].filter((frame) => frame.getAttribute('src') === url);
+    const frames = own.map(({ contentWindow, contentDocument }) => [
       contentWindow!.length,
       contentDocument === null,
     ]);
