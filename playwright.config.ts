@@ -28,12 +28,8 @@ function launchOptions(executablePath: string): LaunchOptions {
   };
 }
 
-/**
- * These tests need all of Chromium: profiles that outlive it, its PDF viewer, settings, permissions and installed apps. The
- * security tests must hold in the browser that users have.
- */
+/** These tests need all of Chromium: profiles that outlive it, its PDF viewer, settings, permissions and installed apps. */
 const wholeBrowser = [
-  'security/**/*.test.ts',
   'http/**/*.test.ts',
   'browser/blocked-storage.test.ts',
   'browser/isolation.test.ts',
@@ -48,6 +44,13 @@ const wholeBrowser = [
   'browser/update.test.ts',
   'browser/journeys/local-access.test.ts',
   'browser/journeys/viewer.test.ts',
+  // Windows that open each other, and permissions.
+  'security/lasting-address.test.ts',
+  'security/move-library.test.ts',
+  'security/passkeys.test.ts',
+  'security/viewer.test.ts',
+  // Before a release, all attacks run in the browser that users have.
+  ...(process.env.ANTWAY_RELEASE_TESTS ? ['security/**/*.test.ts'] : []),
 ];
 
 /** One test of each area: these run in Chromium too. */

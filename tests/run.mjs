@@ -42,23 +42,12 @@ try {
   const wanted = only ?? (quick ? quickSuites : full ? [...suites, acme] : suites);
   checkNode();
   checkCargo();
-  if (wanted.some((suite) => suite !== 'rust' && suite !== acme)) {
-    await installPackages();
-    await buildPeer();
-    await buildShell();
-    await buildCli();
-    await buildDropIn();
-    await buildNpmPackages();
-    await installPackageTestTools();
-    await installTestChain();
-  }
-  const needsChromium = wanted.includes('browser') || wanted.includes(thirdParty);
-  const chromium = needsChromium ? await findChromium() : undefined;
-  if (needsChromium && (full || wanted.includes(thirdParty))) await ensurePip();
-  const headlessShell = wanted.includes('browser') ? await findHeadlessShell(chromium) : undefined;
-  const firefox = wanted.includes('firefox') ? await findFirefox() : undefined;
-  if (wanted.includes('webkit')) await ensureWebKit();
-  const pebble = wanted.includes(acme) ? await findPebble() : undefined;
+  const needsBuilds = wanted.some((suite) => suite !== 'rust' && suite !== acme);
+  // The compiler waits for the processor, and downloads wait for the network.
+  const [{ chromium, headlessShell, firefox, pebble }] = await Promise.all([
+    prepare(wanted, { needsBuilds, full }),
+    needsBuilds && buildPeer(),
+  ]);
   await mkdir(resultsFolder, { recursive: true });
 
   const results = [];
@@ -96,6 +85,30 @@ function readOptions() {
   if (unknown !== undefined)
     throw new SetupError(`There are no “${unknown}” tests; there are ${all.join(', ')}.`);
   return values;
+}
+
+/**
+ * Builds everything except the peer, and installs what the tests run.
+ * @returns the paths of the programs that the tests need.
+ */
+async function prepare(wanted, { needsBuilds, full }) {
+  if (needsBuilds) {
+    await installPackages();
+    await buildShell();
+    await buildCli();
+    await buildDropIn();
+    await buildNpmPackages();
+    await installPackageTestTools();
+    await installTestChain();
+  }
+  const needsChromium = wanted.includes('browser') || wanted.includes(thirdParty);
+  const chromium = needsChromium ? await findChromium() : undefined;
+  if (needsChromium && (full || wanted.includes(thirdParty))) await ensurePip();
+  const headlessShell = wanted.includes('browser') ? await findHeadlessShell(chromium) : undefined;
+  const firefox = wanted.includes('firefox') ? await findFirefox() : undefined;
+  if (wanted.includes('webkit')) await ensureWebKit();
+  const pebble = wanted.includes(acme) ? await findPebble() : undefined;
+  return { chromium, headlessShell, firefox, pebble };
 }
 
 /** @typedef {{ name: string, passed: number, failed: number, problem?: string }} Result */
@@ -170,7 +183,11 @@ function runBrowser(chromium, headlessShell, { quick, full }) {
   const options = ['--reporter=list,json,./tests/security/table-reporter.ts'];
   const all = { ...env, ANTWAY_ALL_TESTS: '1' };
   if (!full) return runPlaywright('browser', [...options, `--grep-invert=${releaseTag}`], all);
-  const more = { ANTWAY_THIRD_PARTY: 'all', ANTWAY_SOAK_SECONDS: String(fullSoakSeconds) };
+  const more = {
+    ANTWAY_RELEASE_TESTS: '1',
+    ANTWAY_THIRD_PARTY: 'all',
+    ANTWAY_SOAK_SECONDS: String(fullSoakSeconds),
+  };
   return runPlaywright('browser', options, { ...all, ...more });
 }
 

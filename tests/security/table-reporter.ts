@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import type { FullResult, Reporter, Suite } from '@playwright/test/reporter';
+import type { FullResult, Reporter, Suite, TestCase } from '@playwright/test/reporter';
 import { fromRoot } from '../support/paths.ts';
 import { type Attack, attackAnnotation } from './attack.ts';
 
@@ -40,6 +40,8 @@ export default class AttackTable implements Reporter {
     if (!isComplete || !this.#suite || status !== 'passed') return undefined;
     const attacks = this.#suite
       .allTests()
+      // The order of the files, in whichever browsers they ran.
+      .toSorted((a, b) => fileOf(a).localeCompare(fileOf(b)))
       .flatMap(({ annotations }) => annotations.filter(({ type }) => type === attackAnnotation))
       .map(({ description }) => JSON.parse(description!) as Attack);
     const text = renderAttacks(attacks);
@@ -53,4 +55,10 @@ export default class AttackTable implements Reporter {
     );
     return { status: 'failed' };
   }
+}
+
+/** The test's path in `tests/`. */
+function fileOf(test: TestCase): string {
+  const [, , file] = test.titlePath();
+  return file!;
 }
