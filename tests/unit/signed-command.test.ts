@@ -65,6 +65,16 @@ describe('antway publish --sign', () => {
     expect((await publish('site')).address).not.toBe(first.address);
   }, 60_000);
 
+  it('costs what “cost --sign” says', async () => {
+    const published = await publish('site', '--sign', 'alice.key');
+    const { files, size, chunks, address } = await json('cost', 'site', '--exact', '--sign', 'alice.key');
+    expect({ files, size, chunks, address }).toEqual({
+      files: 3,
+      ...Object.fromEntries(Object.entries(published).filter(([key]) => /^(size|chunks|address)$/.test(key))),
+    });
+    expect((await json('cost', 'site', '--sign', 'alice.key')).size).toBe(size);
+  }, 60_000);
+
   it('refuses a wrong passphrase and a single file', async () => {
     const wrong = await runCli(['publish', 'site', '--out', 'chunks', '--sign', 'alice.key', '--json'], {
       cwd: folder,

@@ -13,15 +13,18 @@ import {
   printPrice,
   requireRelayFor,
 } from '../network-price.ts';
+import { openKey } from '../open-key.ts';
 import { ignoreOption, type OutputOptions, type PeerOptions, withOutput, withPeers } from '../options.ts';
 import { Output } from '../output.ts';
 import { type Publication, publicationAt, publishTo, summaryOf } from '../publish-path.ts';
 import { loadSettings, writablePeers } from '../settings.ts';
+import { signOption, signPublication } from '../sign-publication.ts';
 import { requirePeers } from '../silent-peers.ts';
 
 interface CostOptions extends PeerOptions, OutputOptions, PriceOptions {
   ignore?: string[];
   exact?: true;
+  sign?: string;
 }
 
 const noPrice =
@@ -33,6 +36,7 @@ export function define(command: Command, context: CommandContext): void {
   )
     .argument('<path>', 'a file or folder')
     .addOption(ignoreOption())
+    .addOption(signOption())
     .option(
       '--exact',
       'encrypt without storing: the exact bytes and the address; with --peer, what is missing there',
@@ -41,7 +45,7 @@ export function define(command: Command, context: CommandContext): void {
       'after',
       `
 With --network or --relay, encrypts without storing, and asks relays for the present prices of the network. Nothing is paid,
-and no key is needed.`,
+and no account is needed. With --sign, the folder counts as \`publish --sign\` publishes it.`,
     )
     .action((path: string, options: CostOptions) => cost(path, options, context));
   for (const option of priceOptions) all.addOption(option);
@@ -52,7 +56,9 @@ async function cost(path: string, options: CostOptions, context: CommandContext)
   const output = new Output(options);
   const isPriced = options.network || options.relay !== undefined;
   if (!isPriced) requireRelayFor(options);
-  const publication = await publicationAt(path, options.ignore ?? [], output);
+  const found = await publicationAt(path, options.ignore ?? [], output);
+  const key = options.sign === undefined ? undefined : await openKey(options.sign, context);
+  const publication = key ? await signPublication(found, key, output, signal) : found;
   const { files } = summaryOf(publication);
   if (!options.exact && !isPriced) {
     const { size } = sourceOf(publication);
