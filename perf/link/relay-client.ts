@@ -27,7 +27,7 @@ export class RelayClient {
   }
 
   async stop(): Promise<void> {
-    if (this.child.exitCode !== null) return;
+    if (!this.child.connected) return;
     this.child.disconnect();
     await once(this.child, 'exit');
   }

@@ -12,7 +12,7 @@ import { loadPage, type PageLoad, timesOf } from './load-page.ts';
 import { filesPerPage, publishSite } from './site.ts';
 import { type Lookup, SlowNetwork } from './slow-network.ts';
 
-/** What the first user of a site sees, in milliseconds since the navigation began. */
+/** The view of the first user of a site. Times are in milliseconds since the navigation began. */
 interface FirstUse extends PageLoad {
   /** Something is there to read: the progress page, or the content. */
   answerMs: number;
@@ -108,9 +108,9 @@ async function firstUse(page: Page, url: string, address: string, network: SlowN
   const answerMs = Date.now() - startedAt;
   const errors: string[] = [];
   for (;;) {
-    const title = await page.title().catch(() => ''); // the page reloads itself meanwhile
+    const { title, isError } = await shown(page);
     if (title === 'Page') break;
-    if (title !== '' && !title.startsWith('Looking')) {
+    if (isError) {
       errors.push(title);
       await delay(errorMs);
       await page.reload();
@@ -140,6 +140,22 @@ async function firstUse(page: Page, url: string, address: string, network: SlowN
     failedLookups: lookups.filter(({ isFound }) => !isFound).length,
     repeatedLookups: lookups.filter(({ isRepeated }) => isRepeated).length,
   };
+}
+
+/** Describes the page that the user sees. */
+async function shown(page: Page): Promise<{ title: string; isError: boolean }> {
+  try {
+    return await page.evaluate(() => {
+      const [navigation] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
+      const isProgress = document.querySelector('progress') !== null;
+      const isComplete = document.readyState !== 'loading';
+      const isError = isComplete && navigation!.responseStatus >= 400 && !isProgress;
+      return { title: document.title, isError };
+    });
+  } catch {
+    // The page reloads itself meanwhile.
+    return { title: '', isError: false };
+  }
 }
 
 function isFoundOf(addresses: readonly string[]): (lookup: Lookup) => boolean {
