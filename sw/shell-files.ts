@@ -11,6 +11,9 @@ export const sitePage = '/-/site.html';
 
 /** How long opened content may load before the worker stores the rest of the shell, in milliseconds. */
 const contentFirstMs = 5_000;
+/** Content shares the user's link. While some is loading, storing pauses: for at most this time in all, in milliseconds. */
+const pauseMs = 20_000;
+const pauseStepMs = 100;
 
 const firstHashes = new Map(Object.entries(build?.first ?? {}));
 const first = [...firstHashes.keys()];
@@ -33,11 +36,17 @@ export class ShellFiles {
   #isDue = false;
   readonly #ending = new AbortController();
   readonly #isSite: boolean;
+  readonly #isLoadingContent: () => boolean;
 
-  /** @param host name and port of this origin. @param decoder the WebAssembly that a site's own origin also stores. */
-  constructor(files: VerifiedFiles, host: string, decoder: ExpectedFile) {
+  /**
+   * @param host name and port of this origin.
+   * @param decoder the WebAssembly that a site's own origin also stores.
+   * @param isLoadingContent whether the worker is answering requests for content.
+   */
+  constructor(files: VerifiedFiles, host: string, decoder: ExpectedFile, isLoadingContent: () => boolean) {
     this.#files = files;
     this.#host = host;
+    this.#isLoadingContent = isLoadingContent;
     this.#isSite = siteOfHost(host) !== undefined;
     const own = (paths: readonly string[]) => paths.filter((path) => isForSites(path) === this.#isSite);
     this.#decoder = decoder;
@@ -59,7 +68,7 @@ export class ShellFiles {
   }
 
   /**
-   * Stores the files that are missing, one after the other. Each stays stored if the worker stops before the end. A file that
+   * Stores the files that are missing, one after the other, and pauses while content is loading. Each file stays stored if the worker stops before the end. A file that
    * cannot be had or stored does not stop the others.
    * @returns false if the browser cannot store a file, or after `handOver`.
    * @throws AntwayError of the first file that could not be read, as `VerifiedFiles.read`.
@@ -97,7 +106,10 @@ export class ShellFiles {
     if (!files) return false;
     const wasmFirst = files.toSorted((a, b) => rank(a) - rank(b));
     const problems: unknown[] = [];
+    const pauseUntil = Date.now() + pauseMs;
     for (const file of (await this.#files.missing(wasmFirst)) ?? []) {
+      while (this.#isLoadingContent() && Date.now() < pauseUntil && !signal.aborted) await delay(pauseStepMs);
+      if (signal.aborted) return false;
       const reading = this.#files.read(file, false, 'low').catch((error) => problems.push(error));
       await Promise.race([reading, ended]);
       if (signal.aborted) return false;

@@ -37,7 +37,8 @@ const gateway = createWorkerGateway(deployment, {
 });
 const shellCache = new VerifiedFiles(shellCacheName(), gateway.stats);
 const filesCache = new VerifiedFiles(filesCacheName(), gateway.stats);
-const shellFiles = new ShellFiles(shellCache, host, decoder);
+const isLoadingContent = () => gateway.stats.activeRequests > 0;
+const shellFiles = new ShellFiles(shellCache, host, decoder, isLoadingContent);
 const requestSync = registerBackgroundSync(gateway);
 /** On a site's own origin every path belongs to the site. The shell is on another origin. */
 const isSite = deployment.kind === 'site';

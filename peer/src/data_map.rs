@@ -5,6 +5,7 @@
 //! bincode and encrypted in chunks of its own; the record then lists those chunks.
 
 use crate::address::Address;
+use crate::limits::INDEX_TAIL_BYTES;
 use brotli_decompressor::{BrotliDecompressStream, BrotliResult, BrotliState, StandardAlloc};
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
 use rmp::Marker;
@@ -65,6 +66,9 @@ pub enum ByteRange {
     },
     /// The last bytes of the file. The value is their number.
     Last(u64),
+    /// The end of the file, where an archive has its index, and then the first bytes. The value is their number.
+    /// `None` means all.
+    EndFirst(Option<u64>),
 }
 
 impl DataMap {
@@ -157,14 +161,30 @@ impl DataMap {
         self.chunks.iter().map(|chunk| chunk.address).collect()
     }
 
-    /// The addresses of the chunks that overlap `range`, in order. Empty if the range is outside the file.
+    /// The addresses of the chunks that overlap `range`, in the order of the response. Empty if the range is outside the
+    /// file.
     pub fn addresses_in_range(&self, range: ByteRange) -> Vec<Address> {
-        let (first, end) = match range {
+        match range {
             ByteRange::From { first, length } => {
-                (first, length.map_or(u64::MAX, |n| first.saturating_add(n)))
+                self.overlapping(first, length.map_or(u64::MAX, |n| first.saturating_add(n)))
             }
-            ByteRange::Last(length) => (self.size().saturating_sub(length), u64::MAX),
-        };
+            ByteRange::Last(length) => {
+                self.overlapping(self.size().saturating_sub(length), u64::MAX)
+            }
+            ByteRange::EndFirst(length) => {
+                let mut addresses =
+                    self.overlapping(self.size().saturating_sub(INDEX_TAIL_BYTES), u64::MAX);
+                let before_end = self.chunks.len() - addresses.len();
+                let mut beginning = self.overlapping(0, length.unwrap_or(u64::MAX));
+                beginning.truncate(before_end);
+                addresses.append(&mut beginning);
+                addresses
+            }
+        }
+    }
+
+    /// The addresses of the chunks between two positions of the file, in order.
+    fn overlapping(&self, first: u64, end: u64) -> Vec<Address> {
         let mut start = 0;
         let overlapping = self.chunks.iter().filter(|chunk| {
             let (chunk_start, chunk_end) = (start, start + u64::from(chunk.size));

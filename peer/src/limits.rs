@@ -196,6 +196,9 @@ pub const MAX_DATA_MAP_BYTES: u32 = MAX_CHUNK_BYTES;
 /// memory as its stream.
 pub const SMALL_DATA_MAP_BYTES: u32 = 64 * 1024;
 
+/// The bytes at the end of a file that come first if a client asks for that. An archive probably has its index there.
+pub const INDEX_TAIL_BYTES: u64 = 64 * 1024;
+
 /// The maximum number of a file's chunks that OPEN sends: about 4 GB. Their addresses take half the memory of a small
 /// data map.
 pub const MAX_OPENED_CHUNKS: usize = 1024;

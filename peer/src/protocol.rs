@@ -25,6 +25,9 @@ pub const OPERATIONS: [u8; 5] = [OP_GET, OP_HAS, OP_PUT, OP_INFO, OP_OPEN];
 /// The value of an OPEN's first offset that selects the last bytes of a file.
 const SUFFIX_MARKER: u64 = u64::MAX;
 
+/// The value of an OPEN's first offset that selects the end of a file, and then its beginning.
+const END_FIRST_MARKER: u64 = u64::MAX - 1;
+
 /// The length of a PUT response: a status and an address.
 pub const PUT_RESPONSE_BYTES: usize = 1 + Address::BYTES;
 
@@ -229,6 +232,8 @@ pub fn decode(bytes: &[u8]) -> Result<Decoded, ErrorCode> {
 fn byte_range(first: u64, length: u64) -> ByteRange {
     match (first, length) {
         (SUFFIX_MARKER, length) => ByteRange::Last(length),
+        (END_FIRST_MARKER, 0) => ByteRange::EndFirst(None),
+        (END_FIRST_MARKER, length) => ByteRange::EndFirst(Some(length)),
         (first, 0) => ByteRange::From {
             first,
             length: None,

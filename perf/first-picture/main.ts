@@ -1,17 +1,16 @@
 // `pnpm perf:first-picture`: from the first visit with an empty profile to the first picture of the sample site.
 import { mkdir, writeFile } from 'node:fs/promises';
-import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Browser } from '@playwright/test';
 import { listFolder } from '../../src/cli/folder.ts';
 import { distFolder, fromRoot } from '../../tests/support/paths.ts';
 import { PeerProcess } from '../../tests/support/peer-process.ts';
-import { viewed } from '../../tests/support/viewer.ts';
 import { launchBrowser } from '../browser.ts';
 import { describeMachine, machineLine } from '../machine.ts';
 import { markdownTable, median, spread } from '../numbers.ts';
 import { publishSite } from '../publish-site.ts';
+import { firstVisit, type Visit } from './first-visit.ts';
 
 const usage = `pnpm perf:first-picture [options]
   --rounds 9          of each way, in turns, each with a new profile`;
@@ -23,15 +22,6 @@ const { values } = parseArgs({
 /** How sites are isolated, and the host name of the gateway for it. */
 const ways = { 'one origin': '127.0.0.1', 'own origins': 'antway.localhost' };
 const resultsFolder = fromRoot('test-results/perf');
-
-/** In milliseconds, since the navigation began. */
-interface Visit {
-  /** The link to the sample site is there, with its cover. */
-  cover: number;
-  /** The first picture of the site is decoded. */
-  picture: number;
-  load: number;
-}
 
 if (values.help) console.log(usage);
 else await main();
@@ -57,7 +47,7 @@ async function main(): Promise<void> {
       // The first round warms up the browser and the files.
       for (let round = 0; round <= Number(values.rounds); round++) {
         for (const [way, name] of Object.entries(ways)) {
-          const visit = await firstVisit(browser, host.url.replace('127.0.0.1', name));
+          const visit = await visitAnew(browser, host.url.replace('127.0.0.1', name));
           if (round > 0) visits.get(way)!.push(visit);
         }
       }
@@ -84,21 +74,11 @@ async function main(): Promise<void> {
   }
 }
 
-/** A visit with an empty profile, and one click. The times include those of the browser's remote control. */
-async function firstVisit(browser: Browser, url: string): Promise<Visit> {
+/** A visit with an empty profile. */
+async function visitAnew(browser: Browser, url: string): Promise<Visit> {
   const context = await browser.newContext({ locale: 'en' });
   try {
-    const page = await context.newPage();
-    const [load] = loadavg() as [number];
-    const start = performance.now();
-    await page.goto(url, { waitUntil: 'commit' });
-    const link = page.getByRole('link', { name: 'Open the sample site' });
-    await link.locator('img').evaluate((image: HTMLImageElement) => image.decode());
-    const cover = performance.now() - start;
-    await link.click();
-    const picture = viewed(page).locator('main img').first();
-    await picture.evaluate((image: HTMLImageElement) => image.decode());
-    return { cover, picture: performance.now() - start, load };
+    return await firstVisit(await context.newPage(), url);
   } finally {
     await context.close();
   }

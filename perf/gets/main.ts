@@ -13,7 +13,7 @@ import { PeerProcess } from '../../tests/support/peer-process.ts';
 import { expectPin, pinAction } from '../../tests/support/pins.ts';
 import { noise } from '../../tests/support/publish.ts';
 import { launchBrowser } from '../browser.ts';
-import { RelayClient } from '../link/relay-client.ts';
+import { peerPorts, RelayClient } from '../link/relay-client.ts';
 import { describeMachine, machineLine } from '../machine.ts';
 import { markdownTable, median, spread } from '../numbers.ts';
 import { type Ask, fetchAll } from './page.ts';
@@ -61,9 +61,10 @@ async function main(): Promise<void> {
     const pinRows: string[][] = [];
     for (const rttMs of values.rtt.split(',').map(Number)) {
       const relay = rttMs ? await startRelay(peer, rttMs) : undefined;
+      const relayed = relay?.ports.peers[0]?.webtransport;
       try {
-        pinRows.push(...(await pinTimes(browser, relay?.ports.webtransport ?? portOf(peer), rttMs, site)));
-        const info = await fetch(`http://127.0.0.1:${relay?.ports.webtransport ?? portOf(peer)}/-/info`);
+        pinRows.push(...(await pinTimes(browser, relayed ?? portOf(peer), rttMs, site)));
+        const info = await fetch(`http://127.0.0.1:${relayed ?? portOf(peer)}/-/info`);
         const { webTransport } = (await info.json()) as { webTransport: { port: number } };
         const page = await browser.newPage();
         await page.goto(`${peer.url}/-/info`);
@@ -129,8 +130,7 @@ function startRelay(peer: PeerProcess, rttMs: number): Promise<RelayClient> {
       queueMs: Math.max(rttMs, 50),
       seed: 1,
     },
-    httpPort: portOf(peer),
-    webTransportPort: Number(new URL(peer.listening.webTransport!).port),
+    peers: [peerPorts(peer)],
     isRealTime: false,
   });
 }

@@ -10,6 +10,11 @@ export interface LinkOptions {
   queueMs: number;
   /** The same seed loses the same datagrams of a sequence. */
   seed: number;
+  /**
+   * How many bytes a TCP connection may have in flight at first. It doubles in each round trip (slow start). Default: no
+   * limit. Does not apply to datagrams.
+   */
+  tcpWindowBytes?: number;
 }
 
 export interface LinkTally {
@@ -68,7 +73,7 @@ export class Link {
 }
 
 /** Numbers from 0 to 1, the same for the same seed (mulberry32). */
-function seededRandom(seed: number): () => number {
+export function seededRandom(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;

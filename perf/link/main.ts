@@ -11,7 +11,7 @@ import { describeMachine, machineLine } from '../machine.ts';
 import { median } from '../numbers.ts';
 import { type Content, publishContent, publishFile, type Site } from './content.ts';
 import { firstByteMs, openWarm, type Transfer, transfer } from './measure.ts';
-import { RelayClient } from './relay-client.ts';
+import { peerPorts, RelayClient } from './relay-client.ts';
 import { type RelayTally, type TransportName, transports } from './relay-messages.ts';
 import { linkTable } from './report.ts';
 
@@ -151,12 +151,14 @@ async function measure({
       queueMs: Number(values.queue ?? Math.max(cell.rttMs, 50)),
       seed: Number(values.seed),
     },
-    httpPort: Number(new URL(peer.listening.http).port),
-    webTransportPort: Number(new URL(peer.listening.webTransport!).port),
+    peers: [peerPorts(peer)],
     isRealTime: values['real-time'],
   });
   const config = join(folder, 'antway.json');
-  await writeFile(config, JSON.stringify({ peers: [`http://127.0.0.1:${relay.ports[transport]}`] }));
+  await writeFile(
+    config,
+    JSON.stringify({ peers: [`http://127.0.0.1:${relay.ports.peers[0]![transport]}`] }),
+  );
   const host = await PeerProcess.start({
     flags: ['--web', webFolder(folder), '--web-config', config],
     webTransport: 'none',

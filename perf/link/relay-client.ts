@@ -1,7 +1,14 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fromRoot } from '../../tests/support/paths.ts';
+import type { PeerProcess } from '../../tests/support/peer-process.ts';
 import type { RelayPorts, RelayRequest, RelayTally } from './relay-messages.ts';
+
+/** The ports at which a relay reaches a peer. */
+export function peerPorts({ listening }: PeerProcess): RelayRequest['peers'][number] {
+  const portOf = (url: string) => Number(new URL(url).port);
+  return { httpPort: portOf(listening.http), webTransportPort: portOf(listening.webTransport!) };
+}
 
 /** A relay that runs in a process of its own. */
 export class RelayClient {
@@ -20,18 +27,24 @@ export class RelayClient {
   }
 
   async stop(): Promise<void> {
-    if (this.child.exitCode !== null) return;
+    if (!this.child.connected) return;
     this.child.disconnect();
     await once(this.child, 'exit');
   }
 }
 
 async function ask<T>(child: ChildProcess, message: RelayRequest | 'tally'): Promise<T> {
-  const answer = once(child, 'message');
-  const ended = once(child, 'exit').then(([code]) => {
+  const done = new AbortController();
+  const answer = once(child, 'message', done);
+  const ended = once(child, 'exit', done).then(([code]) => {
     throw new Error(`The relay ended with ${code}.`);
   });
   child.send(message);
-  const [value] = await Promise.race([answer, ended]);
-  return value as T;
+  try {
+    const [value] = await Promise.race([answer, ended]);
+    return value as T;
+  } finally {
+    for (const each of [answer, ended]) each.catch(() => undefined); // the one that is not needed any more
+    done.abort();
+  }
 }

@@ -4,17 +4,22 @@ import type { LinkOptions, LinkTally } from './link.ts';
 export const transports = ['webtransport', 'webtransport-get', 'http'] as const;
 export type TransportName = (typeof transports)[number];
 
-/** The first message to the process. */
+/** The first message to the process. All ports of the relay share the link. */
 export interface RelayRequest {
   link: LinkOptions;
-  httpPort: number;
-  webTransportPort: number;
+  peers: { httpPort: number; webTransportPort: number }[];
+  /** Ports of HTTP servers without a description of a peer. */
+  hosts?: number[];
   /** The relay alone goes before all other programs, as a link does not wait for a processor. Linux, root. */
   isRealTime: boolean;
 }
 
-/** Its answer: ports of HTTP transports which offer what their names say. */
-export type RelayPorts = Record<TransportName, number>;
+/** Its answer, in the order of the request. */
+export interface RelayPorts {
+  /** Ports of HTTP transports which offer what their names say. */
+  peers: Record<TransportName, number>[];
+  hosts: number[];
+}
 
 /** The answer to any later message. */
 export interface RelayTally {

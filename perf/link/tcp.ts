@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { Deliveries } from './deliveries.ts';
 import type { LinkOptions } from './link.ts';
 import type { Direction, Port, Way } from './relay.ts';
 
@@ -43,22 +44,56 @@ export async function relayTcp(way: Way, targetPort: number): Promise<Port> {
   };
 }
 
-function pass({ queueMs }: LinkOptions, { link, deliveries }: Direction, from: Socket, to: Socket): void {
+function pass(options: LinkOptions, { link, deliveries }: Direction, from: Socket, to: Socket): void {
+  const { queueMs, delayMs } = options;
+  /** Parts of the stream, and `undefined` for its end. */
+  const waiting: (Buffer | undefined)[] = [];
+  const acknowledgements = new Deliveries();
+  let windowBytes = options.tcpWindowBytes ?? Number.POSITIVE_INFINITY;
+  let inFlight = 0;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  const sendPart = (part: Buffer, nowMs: number) => {
+    const headers = Math.ceil(part.length / segmentBytes) * headerBytes;
+    const arrivesAtMs = link.segment(part.length + headers, nowMs);
+    deliveries.add(arrivesAtMs, () => to.writable && to.write(part));
+    inFlight += part.length;
+    acknowledgements.add(arrivesAtMs + delayMs, () => {
+      inFlight -= part.length;
+      windowBytes += part.length;
+      if (!timer) send();
+    });
+  };
+  const send = () => {
+    timer = undefined;
+    while (waiting.length > 0 && (inFlight === 0 || inFlight < windowBytes)) {
+      const nowMs = performance.now();
+      // The sender is slowed down to the link's rate, as TCP's congestion control would do.
+      const aheadMs = link.queuedMs(nowMs) - queueMs;
+      if (aheadMs > 0) {
+        timer = setTimeout(send, aheadMs);
+        break;
+      }
+      const part = waiting.shift();
+      if (part) sendPart(part, nowMs);
+      else deliveries.add(link.segment(headerBytes, nowMs), () => to.end());
+    }
+    if (waiting.length > 0) from.pause();
+    else from.resume();
+  };
   from.on('data', (bytes: Buffer) => {
-    const nowMs = performance.now();
     for (let at = 0; at < bytes.length; at += segmentsAtOnce * segmentBytes) {
-      const part = bytes.subarray(at, at + segmentsAtOnce * segmentBytes);
-      const headers = Math.ceil(part.length / segmentBytes) * headerBytes;
-      deliveries.add(link.segment(part.length + headers, nowMs), () => to.writable && to.write(part));
+      waiting.push(bytes.subarray(at, at + segmentsAtOnce * segmentBytes));
     }
-    // The sender is slowed down to the link's rate, as TCP's congestion control would do.
-    const aheadMs = link.queuedMs(nowMs) - queueMs;
-    if (aheadMs > 0) {
-      from.pause();
-      setTimeout(() => from.resume(), aheadMs);
-    }
+    if (!timer) send();
   });
   from.on('end', () => {
-    deliveries.add(link.segment(headerBytes, performance.now()), () => to.end());
+    waiting.push(undefined);
+    if (!timer) send();
+  });
+  // Now there is no receiver. The sender may close sooner, and all that it has sent still arrives.
+  to.on('close', () => {
+    acknowledgements.close();
+    clearTimeout(timer);
   });
 }

@@ -11,18 +11,18 @@ import { unshrink } from '../self-encryption/file.ts';
 import type { DataMaps } from './data-maps.ts';
 import { PrefetchSession } from './prefetch-session.ts';
 
-/** The needed part of a range: all of it, its first chunk only, or nothing. */
-export type PrefetchScope = 'all' | 'first' | 'none';
-
 export interface PrefetchPart {
   range: PrefetchRange;
-  /** Decides which part is needed, once the file's own map is known. The rest is cancelled. Default: all. */
-  scope?(file: DataMap): PrefetchScope;
+  /**
+   * Returns the needed range, once the file's own map is known: `range` itself, or one whose chunks come first in the answer
+   * for `range`. The rest is cancelled, and all of it if nothing is needed. Default: all of `range`.
+   */
+  needed?(file: DataMap): PrefetchRange | undefined;
 }
 
 interface Prefetch extends PrefetchPart {
   session: PrefetchSession;
-  /** Set when the map is known, if the needed part is shorter than the range. */
+  /** Set when the map is known, if less than the range is needed. */
   last?: Address;
 }
 
@@ -135,21 +135,36 @@ export class Prefetcher {
 
 function expectPart(map: DataMap, prefetch: Prefetch): void {
   const { session, range } = prefetch;
-  const scope = prefetch.scope?.(map) ?? 'all';
-  if (scope === 'none') {
-    session.stop();
+  const needed = prefetch.needed ? prefetch.needed(map) : range;
+  let isPart = needed !== range;
+  let last: Address | undefined;
+  let count = 0;
+  for (const index of needed ? chunksOf(map, needed) : []) {
+    if (count++ === limits.prefetchedChunks) {
+      isPart = true;
+      break;
+    }
+    last = map.address(index);
+    session.expect(last);
+  }
+  if (!isPart) return;
+  if (last) prefetch.last = last;
+  else session.stop();
+}
+
+/** The indexes of the chunks that a peer sends for a range, in its order. */
+function* chunksOf(map: DataMap, range: PrefetchRange): Generator<number> {
+  if ('endFirst' in range) {
+    const tail = map.chunkAt(Math.max(map.size - limits.indexTailBytes, 0));
+    yield* overlapping(map, map.offsets[tail]!, map.size);
+    yield* overlapping(map, 0, Math.min(range.endFirst, map.offsets[tail]!));
     return;
   }
   const start = 'last' in range ? Math.max(map.size - range.last, 0) : range.start;
   const length = 'last' in range ? range.last : range.length || map.size;
-  const end = Math.min(start + length, map.size);
-  const most = scope === 'first' ? 1 : limits.prefetchedChunks;
-  const first = map.chunkAt(start);
-  for (let i = first; i < map.count && map.offsets[i]! < end; i++) {
-    const of = map.address(i);
-    session.expect(of);
-    if (i + 1 - first < most) continue;
-    prefetch.last = of;
-    break;
-  }
+  yield* overlapping(map, start, Math.min(start + length, map.size));
+}
+
+function* overlapping(map: DataMap, start: number, end: number): Generator<number> {
+  for (let i = map.chunkAt(start); i < map.count && map.offsets[i]! < end; i++) yield i;
 }

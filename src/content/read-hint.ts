@@ -1,12 +1,12 @@
 import { limits } from '../limits.ts';
-import type { PrefetchRange } from '../peers/transports/protocol.ts';
+import type { FileRange } from '../peers/transports/protocol.ts';
 import type { DataMap } from '../self-encryption/data-map.ts';
 import type { PrefetchPart } from './prefetcher.ts';
 
 /** The bytes that a request will read, so that they can be fetched together with the map. */
 export interface ReadHint {
   /** Undefined for the whole file. */
-  range?: PrefetchRange | undefined;
+  range?: FileRange | undefined;
   /** Whether the URL names a path inside the address, as in an archive. */
   isInside: boolean;
   isHead: boolean;
@@ -14,7 +14,7 @@ export interface ReadHint {
 
 /**
  * Returns the parts to prefetch with the map: the first chunk (is it a tar?), and the requested range or the beginning
- * of the file. For a path inside an archive also the end, where the index is.
+ * of the file. For a path inside an archive the end comes first, because no file can be found without the index.
  */
 export function prefetchParts({ range, isInside, isHead }: ReadHint): PrefetchPart[] {
   const first = { start: 0, length: 1 };
@@ -22,20 +22,14 @@ export function prefetchParts({ range, isInside, isHead }: ReadHint): PrefetchPa
   if (isHead || (isInside && range)) return [{ range: first }];
   if (isInside) {
     // Fetch a small archive completely. For a large archive, only the end is needed, and then the member.
-    const isSmall = ({ size }: DataMap) => size <= limits.prefetchBytes;
-    return [
-      {
-        range: { start: 0, length: limits.prefetchBytes },
-        scope: (file) => (isSmall(file) ? 'all' : 'first'),
-      },
-      { range: { last: limits.indexTailBytes }, scope: (file) => (isSmall(file) ? 'none' : 'all') },
-    ];
+    const range = { endFirst: limits.prefetchBytes };
+    return [{ range, needed: ({ size }) => (size <= limits.prefetchBytes ? range : { endFirst: 1 }) }];
   }
   const part = range ?? { start: 0, length: limits.prefetchBytes };
   if ('start' in part && part.start === 0) return [{ range: part }];
   const startIn = ({ size }: DataMap) => ('last' in part ? size - part.last : part.start);
   return [
     { range: part },
-    { range: first, scope: (file) => (startIn(file) < file.offsets[1]! ? 'none' : 'all') },
+    { range: first, needed: (file) => (startIn(file) < file.offsets[1]! ? undefined : first) },
   ];
 }

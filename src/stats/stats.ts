@@ -175,6 +175,11 @@ export class Stats implements AttemptObserver {
     return () => this.#listeners.delete(listener);
   }
 
+  /** Requests that are being answered. */
+  get activeRequests(): number {
+    return this.#data.requests.active;
+  }
+
   requestStarted(): void {
     this.#data.requests.total++;
     this.#data.requests.active++;

@@ -6,6 +6,7 @@ import { isForSites } from '../../sw/shell-headers.ts';
 import { errorCode, expect, fetchIn, openTitled, stopWorkers } from '../support/chromium.ts';
 import { test } from '../support/chromium-deployments.ts';
 import { type Deployment, keepsFormerWorker, lookForUpdate, nextVersion } from '../support/deployment.ts';
+import { LoopbackServer, passOn } from '../support/loopback-server.ts';
 import { mayRetry } from '../support/may-retry.ts';
 import { distFolder } from '../support/paths.ts';
 import { publish } from '../support/publish.ts';
@@ -86,6 +87,41 @@ test('a first visit by a link to content has the rest of the shell stored after 
   await deployment.close();
   await page.goto(`${url}/#live`);
   await expect(page.getByRole('region', { name: 'Activity' })).toBeVisible();
+});
+
+test('the rest of the shell waits while content is loading', async ({ page, startPeer, deploy }) => {
+  const peer = await startPeer({ webTransport: 'none' });
+  const letter = await publish(Buffer.from('Dear reader'), peer);
+  let goOn = () => {};
+  const held = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  const asked: string[] = [];
+  await using slow = await LoopbackServer.start(async (request, response) => {
+    asked.push(request.url!);
+    if (request.url?.startsWith('/chunk/')) await held;
+    await passOn(request, response, peer.url);
+  });
+  const deployment = await deploy({ peers: [slow.url] });
+  await openIncomplete(deployment, page);
+  const answering = fetchIn(page, `/${letter}`);
+  await expect.poll(() => asked).toContain(`/chunk/${letter}`);
+
+  const requests: string[] = [];
+  deployment.drops = (path) => {
+    requests.push(path);
+    return false;
+  };
+  void storeShell(page);
+  await page.waitForTimeout(2_000);
+  // The worker begins with these. The page itself may ask for its own parts.
+  const ofWorker = () => requests.filter((path) => path.endsWith('.wasm'));
+  expect(ofWorker()).toEqual([]);
+  goOn();
+  expect(await answering).toMatchObject({ status: 200, text: 'Dear reader' });
+  await expect.poll(() => storeShell(page), { timeout: 30_000 }).toBe(true);
+  expect(ofWorker()).not.toEqual([]);
+  expect(await hasAll(page)).toBe(true);
 });
 
 test('an incomplete shell says offline which part is missing, and shows it when the host is back', async ({

@@ -4,6 +4,7 @@ import { forward, LoopbackServer, passOn } from './loopback-server.ts';
 export interface Info {
   operations: number[];
   webTransport: { port: number } | null;
+  network?: object;
 }
 
 /** A peer's HTTP interface, except that `/-/info` is what `rewrite` makes of it. @param peer its origin. */

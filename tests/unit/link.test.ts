@@ -158,4 +158,26 @@ describe('the relay', () => {
     // 1.036 s with the headers; a busy machine may take longer.
     expect(seconds).toBeGreaterThan(0.95);
   });
+
+  it('doubles the window of a new connection in each round trip', async () => {
+    const link = relay({ delayMs: 20, tcpWindowBytes: 14_480 });
+    const sent = Buffer.alloc(12 * 14_480, 'stream');
+    const port = await link.tcp(await tcpServer(sent));
+    const startedMs = performance.now();
+    const client = connect(port, '127.0.0.1', () => client.write('go'));
+    const parts: Buffer[] = [];
+    for await (const part of client) parts.push(part);
+    expect(Buffer.concat(parts).equals(sent)).toBe(true);
+    // The handshake, the request, and windows of 1, 2, 4 and 5: three round trips after the first answer.
+    expect(performance.now() - startedMs).toBeGreaterThan(5 * 40 - 5);
+  });
+
+  it('delivers all of a stream whose sender closes at once, also in slow start', async () => {
+    const sent = Buffer.alloc(500_000, 'stream');
+    const port = await relay({ delayMs: 5, tcpWindowBytes: 14_480 }).tcp(await tcpServer(sent));
+    const client = connect({ port, host: '127.0.0.1', allowHalfOpen: true }, () => client.end('go'));
+    const parts: Buffer[] = [];
+    for await (const part of client) parts.push(part);
+    expect(Buffer.concat(parts).equals(sent)).toBe(true);
+  });
 });

@@ -1,16 +1,24 @@
 import { describe, expect, it } from 'vitest';
 import { Address } from '../../src/address.ts';
+import { createTarchive } from '../../src/archive/create-tar.ts';
 import { Chunks } from '../../src/chunks/chunks.ts';
 import { DataMaps } from '../../src/content/data-maps.ts';
 import { Prefetcher } from '../../src/content/prefetcher.ts';
+import { prefetchParts } from '../../src/content/read-hint.ts';
 import { Resolver } from '../../src/content/resolver.ts';
 import { AntwayError } from '../../src/errors.ts';
 import { limits } from '../../src/limits.ts';
 import type { PrefetchOptions } from '../../src/peers/chunk-peers.ts';
 import { encodeOpen, type PrefetchRange } from '../../src/peers/transports/protocol.ts';
-import { decodeDataMap, encodeDataMap, MapBuilder } from '../../src/self-encryption/data-map.ts';
+import {
+  type DataMap,
+  decodeDataMap,
+  encodeDataMap,
+  MapBuilder,
+} from '../../src/self-encryption/data-map.ts';
 import { unshrink } from '../../src/self-encryption/file.ts';
 import { Stats } from '../../src/stats/stats.ts';
+import { bufferAccess } from '../../src/util/random-access.ts';
 import { codec, encryptedFile, noise, type Records, shrink } from './support/encrypted-file.ts';
 import { MemoryPeers, MemoryStore, untilAborted } from './support/fake-network.ts';
 
@@ -67,14 +75,25 @@ class OpeningPeers extends MemoryPeers {
       if (i === 0) for (let chunk = 0; chunk < level.count; chunk++) await send(level.address(chunk));
       return codec.decrypt(level, i, bytesOf(level.address(i)));
     });
-    const start = 'last' in range ? Math.max(map.size - range.last, 0) : range.start;
-    const end = 'last' in range || range.length === 0 ? map.size : Math.min(start + range.length, map.size);
-    for (let i = map.chunkAt(start); i < map.count && map.offsets[i]! < end; i++) {
+    for (const i of chunksOf(map, range)) {
       await send(map.address(i));
       this.sent[request]!++;
     }
     for (const of of this.more) await send(of);
   }
+}
+
+/** The indexes of the chunks that the protocol names for a range, in the order of the answer. */
+function chunksOf(map: DataMap, range: PrefetchRange): number[] {
+  const between = (start: number, end: number) =>
+    Array.from({ length: map.count }, (_, i) => i).filter(
+      (i) => map.offsets[i]! < end && start < map.offsets[i + 1]!,
+    );
+  const { size } = map;
+  if ('last' in range) return between(size - range.last, size);
+  if ('start' in range) return between(range.start, range.length === 0 ? size : range.start + range.length);
+  const end = between(size - 64 * 1024, size);
+  return [...end, ...between(0, range.endFirst || size).filter((i) => !end.includes(i))];
 }
 
 function over(peers: MemoryPeers) {
@@ -86,6 +105,7 @@ function over(peers: MemoryPeers) {
 
 const text = new TextEncoder().encode('Neither a tar nor a manifest. '.repeat(100));
 const wholeFile = { isInside: false, isHead: false };
+const archive = { isInside: true, isHead: false };
 
 describe('opening ahead', () => {
   it('brings a file in one request: nothing is asked for again', async () => {
@@ -153,16 +173,43 @@ describe('opening ahead', () => {
     }
   });
 
-  it('of a small archive gets each chunk once: its end comes with the rest', async () => {
+  it('gets each chunk of a small archive once, in one request', async () => {
     const { address, records } = await encryptedFile(text);
     const peers = new OpeningPeers(records);
-    await over(peers).resolver.resolve(address, undefined, undefined, { isInside: true, isHead: false });
-    await expect.poll(() => peers.sent).toEqual([3, 0]);
-    expect(peers.opened).toEqual([
-      { start: 0, length: limits.prefetchBytes },
-      { last: limits.indexTailBytes },
-    ]);
+    await over(peers).resolver.resolve(address, undefined, undefined, archive);
+    await expect.poll(() => peers.sent).toEqual([3]);
+    expect(peers.opened).toEqual([{ endFirst: limits.prefetchBytes }]);
     expect(peers.asked).toEqual([]);
+  });
+
+  it('opens an archive before its middle arrives: the end with the index comes first, and then the beginning', async () => {
+    const files = Array.from({ length: 9 }, (_, i) => ({
+      path: `${i}.bin`,
+      source: bufferAccess(noise(40_000, i)),
+    }));
+    const tar = createTarchive(files);
+    const { address, map, records } = await encryptedFile(await tar.read(0, tar.size));
+    const peers = new OpeningPeers(records);
+    const order: number[] = [];
+    peers.beforeRecord = async (_, hex, signal) => {
+      if (hex === address.hex) return;
+      order.push([0, 1, 2].findIndex((i) => map.address(i).hex === hex));
+      if (order.length === 3) await untilAborted(signal);
+    };
+    const content = await over(peers).resolver.resolve(address, undefined, undefined, archive);
+    if (content.kind !== 'archive') throw new Error(content.kind);
+    expect(await (await content.archive.member('1.bin')!.load()).read(0, 40_000)).toEqual(noise(40_000, 1));
+    await expect.poll(() => order).toEqual([2, 0, 1]);
+    expect(peers.asked).toEqual([]);
+  });
+
+  it('gets of a large archive the end and the first chunk, and cancels the rest', async () => {
+    const { address, records } = await claim(50, limits.largestPartBytes);
+    const peers = new OpeningPeers(records);
+    over(peers).prefetcher.start(address, prefetchParts(archive), never());
+    await expect.poll(() => peers.ends.length).toBe(1);
+    await expect(peers.ends[0]).rejects.toMatchObject({ name: 'AbortError' });
+    expect(peers.sent).toEqual([2]);
   });
 
   it('asks for nothing that is stored', async () => {
@@ -292,8 +339,8 @@ describe('what a peer was not asked for', () => {
   });
 });
 
-/** A map that says of many records that each holds one byte. */
-async function claim(count: number): Promise<{ address: Address; records: Records }> {
+/** A map that says of many records that each holds `size` bytes. */
+async function claim(count: number, size = 1): Promise<{ address: Address; records: Records }> {
   const blake3 = await codec.blake3();
   const records: Records = new Map();
   const store = (bytes: Uint8Array<ArrayBuffer>) => {
@@ -302,7 +349,7 @@ async function claim(count: number): Promise<{ address: Address; records: Record
     return address;
   };
   const builder = new MapBuilder(count);
-  for (let i = 0; i < count; i++) builder.set(i, store(noise(100, i)).bytes, new Uint8Array(32), 1);
+  for (let i = 0; i < count; i++) builder.set(i, store(noise(100, i)).bytes, new Uint8Array(32), size);
   return { address: store(encodeDataMap(builder.build(0))), records };
 }
 
@@ -401,5 +448,9 @@ describe('the OPEN request', () => {
 
   it('means the end of the file by a first byte of all ones', () => {
     expect(tail({ last: 7 })).toBe('ffffffffffffffff0000000000000007');
+  });
+
+  it('means the end and then the beginning by the number before that', () => {
+    expect(tail({ endFirst: 7 })).toBe('fffffffffffffffe0000000000000007');
   });
 });

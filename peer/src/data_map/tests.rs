@@ -219,9 +219,26 @@ fn selects_the_chunks_that_overlap_a_range() {
     assert_eq!(from(10, Some(1)), all[1..2]);
     assert_eq!(from(31, Some(u64::MAX)), all[2..]);
     assert_eq!(from(32, None), []);
-    assert_eq!(from(u64::MAX - 1, Some(5)), []);
+    assert_eq!(from(u64::MAX - 2, Some(5)), []);
     assert_eq!(map.addresses_in_range(ByteRange::Last(1)), all[2..]);
     assert_eq!(map.addresses_in_range(ByteRange::Last(13)), all[1..]);
     assert_eq!(map.addresses_in_range(ByteRange::Last(u64::MAX)), all);
     assert_eq!(map.addresses_in_range(ByteRange::Last(0)), []);
+}
+
+#[test]
+fn selects_the_end_of_a_file_before_its_beginning() {
+    let tail = INDEX_TAIL_BYTES as u32;
+    let end_first = |map: &DataMap, length| map.addresses_in_range(ByteRange::EndFirst(length));
+    let one = map([10, 10, tail], None);
+    let all = one.addresses();
+    let [a, b, c] = [0, 1, 2].map(|index| all[index]);
+    assert_eq!(end_first(&one, None), [c, a, b]);
+    assert_eq!(end_first(&one, Some(20)), [c, a, b]);
+    assert_eq!(end_first(&one, Some(10)), [c, a]);
+    assert_eq!(end_first(&one, Some(u64::MAX)), [c, a, b]);
+    let two = map([10, 10, tail - 1], None);
+    assert_eq!(end_first(&two, None), [b, c, a], "the end has two chunks");
+    let short = map([10, 10, 12], None);
+    assert_eq!(end_first(&short, Some(1)), all, "the end is the whole file");
 }

@@ -68,6 +68,8 @@ fn open_carries_an_address_and_a_range() {
         (7, 9, from(7, Some(9))),
         (u64::MAX, 9, ByteRange::Last(9)),
         (u64::MAX, 0, ByteRange::Last(0)),
+        (u64::MAX - 1, 9, ByteRange::EndFirst(Some(9))),
+        (u64::MAX - 1, 0, ByteRange::EndFirst(None)),
     ] {
         let request = [
             &[5][..],

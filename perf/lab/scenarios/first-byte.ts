@@ -1,7 +1,7 @@
 import { bufferAccess } from '../../../src/util/random-access.ts';
 import { noise } from '../../../tests/support/publish.ts';
 import { firstByteMs } from '../../link/measure.ts';
-import { RelayClient } from '../../link/relay-client.ts';
+import { peerPorts, RelayClient } from '../../link/relay-client.ts';
 import { noiseFiles } from '../content.ts';
 import type { Lab } from '../lab.ts';
 import type { Case, Scenario } from '../scenario.ts';
@@ -25,12 +25,13 @@ export const coldOpen: Scenario = {
 async function coldOpenCase(lab: Lab, rttMs: number): Promise<Case> {
   const relay = await RelayClient.start({
     link: { delayMs: rttMs / 2, loss: 0, bitsPerSecond: 100e6, queueMs: Math.max(rttMs, 50), seed: 1 },
-    httpPort: Number(new URL(lab.peer.listening.http).port),
-    webTransportPort: Number(new URL(lab.peer.listening.webTransport!).port),
+    peers: [peerPorts(lab.peer)],
     isRealTime: false,
   });
   lab.onClose(() => relay.stop());
-  const gateway = await lab.openGateway({ peerUrl: `http://127.0.0.1:${relay.ports.webtransport}` });
+  const gateway = await lab.openGateway({
+    peerUrl: `http://127.0.0.1:${relay.ports.peers[0]!.webtransport}`,
+  });
   const pageBytes = 512;
   let seed = 20;
   let path: string;

@@ -1,5 +1,5 @@
 import { limits } from '../../limits.ts';
-import type { PrefetchRange } from '../../peers/transports/protocol.ts';
+import type { FileRange } from '../../peers/transports/protocol.ts';
 
 /** From `start` to `end` (exclusive). */
 export interface ByteRange {
@@ -14,7 +14,7 @@ const singleRange = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i;
  * @returns undefined unless the header requests one range. A range without an end gives only its first bytes
  *   (`limits.prefetchBytes`).
  */
-export function requestedPart(header: string): PrefetchRange | undefined {
+export function requestedPart(header: string): FileRange | undefined {
   const [, first = '', last = ''] = singleRange.exec(header) ?? [];
   if (first === '')
     return Number(last) > 0 ? { last: Math.min(Number(last), limits.prefetchBytes) } : undefined;

@@ -124,10 +124,18 @@ export function encodeInfo(): Uint8Array<ArrayBuffer> {
 }
 
 /** A byte range of a file: from `start`, or the last bytes. `length` 0 means up to the end. */
-export type PrefetchRange = { start: number; length: number } | { last: number };
+export type FileRange = { start: number; length: number } | { last: number };
 
-/** Requests the last `length` bytes. */
+/**
+ * The bytes of which OPEN requests the chunks. Of an archive, the chunks at its end come before the first bytes, because the
+ * index is there.
+ */
+export type PrefetchRange = FileRange | { endFirst: number };
+
+/** In place of the first byte: the last `length` bytes. */
 const fromEnd = 2n ** 64n - 1n;
+/** In place of the first byte: the end, and then the first `length` bytes. */
+const endFirst = 2n ** 64n - 2n;
 
 /** OPEN: op, address, first byte, length. */
 export function encodeOpen(address: Address, range: PrefetchRange): Uint8Array<ArrayBuffer> {
@@ -135,9 +143,16 @@ export function encodeOpen(address: Address, range: PrefetchRange): Uint8Array<A
   const view = new DataView(frame.buffer);
   frame[0] = operations.open;
   frame.set(address.bytes, 1);
-  view.setBigUint64(33, 'last' in range ? fromEnd : BigInt(range.start));
-  view.setBigUint64(41, BigInt('last' in range ? range.last : range.length));
+  const [first, length] = firstAndLength(range);
+  view.setBigUint64(33, first);
+  view.setBigUint64(41, BigInt(length));
   return frame;
+}
+
+function firstAndLength(range: PrefetchRange): [first: bigint, length: number] {
+  if ('last' in range) return [fromEnd, range.last];
+  if ('endFirst' in range) return [endFirst, range.endFirst];
+  return [BigInt(range.start), range.length];
 }
 
 /** @throws AntwayError `NOT_FOUND`, `DENIED`, `PEERS_UNREACHABLE` (busy, failed) or `CORRUPT` (impossible values). */
