@@ -14,6 +14,7 @@ import {
   encodeRequest,
   errorCode,
   type Hello,
+  type NamedNodes,
   type NodePayment,
   parseChunk,
   parseHello,
@@ -58,8 +59,8 @@ export interface NodeClient {
   readonly hasPointers: boolean;
   /** How the node wants to be paid. Undefined if it takes no paid chunks. */
   readonly payment: NodePayment | undefined;
-  /** The nodes closest to a target that the node knows. They are hints of a stranger. */
-  findNode(target: Uint8Array, options: RequestOptions): Promise<NodeAddress[]>;
+  /** The nodes closest to a target that the node knows. */
+  findNode(target: Uint8Array, options: RequestOptions): Promise<NamedNodes>;
   /** @returns bytes that nothing has verified; undefined if the node has none. */
   getChunk(address: Address, options: RequestOptions): Promise<Uint8Array<ArrayBuffer> | undefined>;
   /** Asks for the price of a chunk. @returns a quote that nothing has verified. */
@@ -157,7 +158,7 @@ export class ChannelClient implements NodeClient {
     return capabilities.has('quote_chunk') && capabilities.has('put_chunk') ? payment : undefined;
   }
 
-  async findNode(target: Uint8Array, options: RequestOptions): Promise<NodeAddress[]> {
+  async findNode(target: Uint8Array, options: RequestOptions): Promise<NamedNodes> {
     const text = toHex(target);
     const request = { type: 'find_node', target: text, count: nodeLimits.bucket } as const;
     return this.#parsed(await this.#request(request, smallFrame, options), (response) =>

@@ -67,7 +67,8 @@ describe('a connection to an honest node', () => {
     expect(await clock.run(client.getChunk(address, { signal: never }))).toEqual(new Uint8Array(bytes));
     const other = Address.fromBytes(new Uint8Array(32));
     expect(await clock.run(client.getChunk(other, { signal: never }))).toBeUndefined();
-    expect(await clock.run(client.findNode(other.bytes, { signal: never }))).toEqual([]);
+    const named = await clock.run(client.findNode(other.bytes, { signal: never }));
+    expect(named).toEqual({ addresses: [], peerIds: new Set() });
   });
 
   it('has four requests at the same time, and one if the node does not say that it takes more', async () => {
@@ -415,9 +416,12 @@ describe('nodes that a node names', () => {
     ];
     const { clock, connected } = open(instead('find_node', named([...wrong, entry(5)])));
     const client = await clock.run(connected);
-    expect((await clock.run(find(client))).map(({ peerId }) => peerId)).toEqual([
-      toHex(nodeIdentity(5).peerId),
-    ]);
+    const { addresses, peerIds } = await clock.run(find(client));
+    const [third, fourth, fifth] = [3, 4, 5].map((seed) => toHex(nodeIdentity(seed).peerId));
+    expect(addresses.map(({ peerId }) => peerId)).toEqual([fifth]);
+    expect(peerIds, 'all names of nodes, with those that take no browsers').toEqual(
+      new Set([fourth, third, fifth]),
+    );
   });
 
   it.each<[string, Answer]>([
