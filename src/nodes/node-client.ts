@@ -257,19 +257,21 @@ export class ChannelClient implements NodeClient {
       this.#pending.set(id, { resolve, onBytes: (count) => signal.aborted || onBytes(count) });
     });
     // The node answers a chunk only once it has all of it, and has asked the chain for the payment.
-    const patienceMs = body ? transferMs(body.length) + nodeLimits.putMs : 0;
-    this.#inbox.expect(frameBytes, patienceMs);
-    const totalMs = patienceMs + nodeLimits.stallMs + nodeLimits.requestsAtOnce * transferMs(frameBytes);
+    const workMs = body ? nodeLimits.putMs : 0;
+    this.#inbox.expect(frameBytes, workMs + transferMs(body?.length ?? 0));
+    const totalMs = workMs + nodeLimits.stallMs + nodeLimits.requestsAtOnce * transferMs(frameBytes);
     const late = () => nodeError('timeout', 'A node does not answer a request, but others.');
-    const finished = withTimeout(this.#clock, totalMs, this.#end.signal, late, (ended) =>
-      raceAbort(answer, ended),
-    ).finally(() => {
+    const sent = this.#send(this.#session!.encrypt(encodeRequest(id, request, body)));
+    // The time begins here, because a request may wait long for a chunk that is sent before it.
+    const inTime = sent.then(() =>
+      withTimeout(this.#clock, totalMs, this.#end.signal, late, (ended) => raceAbort(answer, ended)),
+    );
+    const finished = raceAbort(Promise.race([answer, inTime]), this.#end.signal).finally(() => {
       this.#pending.delete(id);
       release();
     });
-    // It has no other listener if the caller leaves.
-    finished.catch((error) => this.#fail(error));
-    this.#send(this.#session!.encrypt(encodeRequest(id, request, body))).catch((error) => this.#fail(error));
+    // They have no other listener if the caller leaves.
+    for (const part of [inTime, finished]) part.catch((error) => this.#fail(error));
     const response = await raceAbort(finished, signal).catch((error) => {
       // Nothing reads the answer. It may have four megabytes.
       finished.then(({ body }) => resized(body.buffer, 0)).catch(() => undefined);
@@ -282,14 +284,18 @@ export class ChannelClient implements NodeClient {
     return response;
   }
 
-  /** Sends a payload after those before it: the messages of two frames must not mix. */
+  /**
+   * Sends a payload after those before it: the messages of two frames must not mix.
+   * @throws AntwayError `PEERS_UNREACHABLE` if the link is slower than the slowest accepted rate.
+   */
   #send(payload: Uint8Array): Promise<void> {
-    this.#sending = this.#sending.then(async () => {
-      for (const message of frameMessages(payload)) {
-        this.#end.signal.throwIfAborted();
-        await this.#channel.send(message);
-      }
-    });
+    const totalMs = nodeLimits.stallMs + transferMs(payload.length);
+    const late = () => nodeError('timeout', 'A node does not take a request in time.');
+    this.#sending = this.#sending.then(() =>
+      withTimeout(this.#clock, totalMs, this.#end.signal, late, async (ended) => {
+        for (const message of frameMessages(payload)) await raceAbort(this.#channel.send(message), ended);
+      }),
+    );
     return this.#sending;
   }
 
