@@ -150,25 +150,36 @@ const nodesHeader = s.object({
   target: v.string(),
   nodes: s.list(v.unknown(), nodeLimits.bucket),
 });
-const namedNode = s.object({
-  peer_id: peerId,
-  webrtc_direct: s.object({ multiaddr: v.string() }),
-});
+const namedNode = s.object({ peer_id: peerId, webrtc_direct: v.optional(v.unknown()) });
+const browserEndpoint = s.object({ multiaddr: v.string() });
+
+/** The nodes that a node knows as the closest ones to a target. They are hints of a stranger. */
+export interface NamedNodes {
+  /** Those with an address for browsers. */
+  addresses: NodeAddress[];
+  /** The peer ids of all of them. */
+  peerIds: ReadonlySet<string>;
+}
 
 /**
- * The nodes of an answer to `find_node`. Entries without an address for browsers are left out, and entries whose
- * address names another node.
+ * The nodes of an answer to `find_node`. An address that names another node is left out.
  * @throws AntwayError `CORRUPT` for an answer to another request, or with more nodes than requested.
  */
-export function parseNodes({ header }: Response, expectedTarget: string): NodeAddress[] {
+export function parseNodes({ header }: Response, expectedTarget: string): NamedNodes {
   const { target, nodes } = check(nodesHeader, header);
   if (target !== expectedTarget) throw nodeError('protocol', 'A node answered another request.');
-  return nodes.flatMap((node) => {
-    const parsed = v.safeParse(namedNode, node);
-    if (!parsed.success) return [];
-    const address = parseNodeAddress(parsed.output.webrtc_direct.multiaddr);
-    return address?.peerId === parsed.output.peer_id ? [address] : [];
-  });
+  const peerIds = new Set<string>();
+  const addresses: NodeAddress[] = [];
+  for (const node of nodes) {
+    const named = v.safeParse(namedNode, node);
+    if (!named.success) continue;
+    const { peer_id } = named.output;
+    peerIds.add(peer_id);
+    const endpoint = v.safeParse(browserEndpoint, named.output.webrtc_direct);
+    const address = endpoint.success ? parseNodeAddress(endpoint.output.multiaddr) : undefined;
+    if (address?.peerId === peer_id) addresses.push(address);
+  }
+  return { addresses, peerIds };
 }
 
 const chunkHeader = s.object({ address: v.string(), size: count });

@@ -14,6 +14,7 @@ import {
   encodeRequest,
   errorCode,
   type Hello,
+  type NamedNodes,
   type NodePayment,
   parseChunk,
   parseHello,
@@ -58,8 +59,8 @@ export interface NodeClient {
   readonly hasPointers: boolean;
   /** How the node wants to be paid. Undefined if it takes no paid chunks. */
   readonly payment: NodePayment | undefined;
-  /** The nodes closest to a target that the node knows. They are hints of a stranger. */
-  findNode(target: Uint8Array, options: RequestOptions): Promise<NodeAddress[]>;
+  /** The nodes closest to a target that the node knows. */
+  findNode(target: Uint8Array, options: RequestOptions): Promise<NamedNodes>;
   /** @returns bytes that nothing has verified; undefined if the node has none. */
   getChunk(address: Address, options: RequestOptions): Promise<Uint8Array<ArrayBuffer> | undefined>;
   /** Asks for the price of a chunk. @returns a quote that nothing has verified. */
@@ -157,7 +158,7 @@ export class ChannelClient implements NodeClient {
     return capabilities.has('quote_chunk') && capabilities.has('put_chunk') ? payment : undefined;
   }
 
-  async findNode(target: Uint8Array, options: RequestOptions): Promise<NodeAddress[]> {
+  async findNode(target: Uint8Array, options: RequestOptions): Promise<NamedNodes> {
     const text = toHex(target);
     const request = { type: 'find_node', target: text, count: nodeLimits.bucket } as const;
     return this.#parsed(await this.#request(request, smallFrame, options), (response) =>
@@ -256,19 +257,21 @@ export class ChannelClient implements NodeClient {
       this.#pending.set(id, { resolve, onBytes: (count) => signal.aborted || onBytes(count) });
     });
     // The node answers a chunk only once it has all of it, and has asked the chain for the payment.
-    const patienceMs = body ? transferMs(body.length) + nodeLimits.putMs : 0;
-    this.#inbox.expect(frameBytes, patienceMs);
-    const totalMs = patienceMs + nodeLimits.stallMs + nodeLimits.requestsAtOnce * transferMs(frameBytes);
+    const workMs = body ? nodeLimits.putMs : 0;
+    this.#inbox.expect(frameBytes, workMs + transferMs(body?.length ?? 0));
+    const totalMs = workMs + nodeLimits.stallMs + nodeLimits.requestsAtOnce * transferMs(frameBytes);
     const late = () => nodeError('timeout', 'A node does not answer a request, but others.');
-    const finished = withTimeout(this.#clock, totalMs, this.#end.signal, late, (ended) =>
-      raceAbort(answer, ended),
-    ).finally(() => {
+    const sent = this.#send(this.#session!.encrypt(encodeRequest(id, request, body)));
+    // The time begins here, because a request may wait long for a chunk that is sent before it.
+    const inTime = sent.then(() =>
+      withTimeout(this.#clock, totalMs, this.#end.signal, late, (ended) => raceAbort(answer, ended)),
+    );
+    const finished = raceAbort(Promise.race([answer, inTime]), this.#end.signal).finally(() => {
       this.#pending.delete(id);
       release();
     });
-    // It has no other listener if the caller leaves.
-    finished.catch((error) => this.#fail(error));
-    this.#send(this.#session!.encrypt(encodeRequest(id, request, body))).catch((error) => this.#fail(error));
+    // They have no other listener if the caller leaves.
+    for (const part of [inTime, finished]) part.catch((error) => this.#fail(error));
     const response = await raceAbort(finished, signal).catch((error) => {
       // Nothing reads the answer. It may have four megabytes.
       finished.then(({ body }) => resized(body.buffer, 0)).catch(() => undefined);
@@ -281,14 +284,18 @@ export class ChannelClient implements NodeClient {
     return response;
   }
 
-  /** Sends a payload after those before it: the messages of two frames must not mix. */
+  /**
+   * Sends a payload after those before it: the messages of two frames must not mix.
+   * @throws AntwayError `PEERS_UNREACHABLE` if the link is slower than the slowest accepted rate.
+   */
   #send(payload: Uint8Array): Promise<void> {
-    this.#sending = this.#sending.then(async () => {
-      for (const message of frameMessages(payload)) {
-        this.#end.signal.throwIfAborted();
-        await this.#channel.send(message);
-      }
-    });
+    const totalMs = nodeLimits.stallMs + transferMs(payload.length);
+    const late = () => nodeError('timeout', 'A node does not take a request in time.');
+    this.#sending = this.#sending.then(() =>
+      withTimeout(this.#clock, totalMs, this.#end.signal, late, async (ended) => {
+        for (const message of frameMessages(payload)) await raceAbort(this.#channel.send(message), ended);
+      }),
+    );
     return this.#sending;
   }
 

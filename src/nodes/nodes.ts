@@ -28,6 +28,13 @@ export interface ReadOptions<T> {
   verify(bytes: Uint8Array<ArrayBuffer>): T | Promise<T>;
 }
 
+/** A node close to an address. */
+export interface CloseNode {
+  node: NodeAddress;
+  /** The peer ids of the nodes that it knows as the closest ones, also of those that take no browsers. */
+  known: ReadonlySet<string>;
+}
+
 export interface NodesStatus {
   /** Open connections. */
   connected: number;
@@ -109,7 +116,7 @@ export class Nodes {
       const client = await this.#pool.client(node, own);
       const before = this.#table.size >= nodeLimits.bucket && isClose();
       if (before && (await get(client, own))) return [];
-      const named = await client.findNode(address.bytes, { signal: own });
+      const { addresses: named } = await client.findNode(address.bytes, { signal: own });
       this.#named(named);
       if (!before && isClose(named)) await get(client, own);
       return named;
@@ -135,7 +142,7 @@ export class Nodes {
     const never = new AbortController().signal;
     const group = await this.#lookup(address.bytes, signal, never, async (node, _, own) => {
       const client = await this.#pool.client(node, own);
-      const named = await client.findNode(address.bytes, { signal: own });
+      const { addresses: named } = await client.findNode(address.bytes, { signal: own });
       this.#named(named);
       return named;
     });
@@ -158,15 +165,18 @@ export class Nodes {
    * @param count at least the close group.
    * @returns at most so many nodes, closest first. @throws the signal's reason when aborted.
    */
-  closest(address: Address, count: number, signal: AbortSignal): Promise<NodeAddress[]> {
+  async closest(address: Address, count: number, signal: AbortSignal): Promise<CloseNode[]> {
     const never = new AbortController().signal;
+    const known = new Map<string, ReadonlySet<string>>();
     const ask = async (node: NodeAddress, own: AbortSignal) => {
       const client = await this.#pool.client(node, own);
-      const named = await client.findNode(address.bytes, { signal: own });
+      const { addresses: named, peerIds } = await client.findNode(address.bytes, { signal: own });
+      known.set(node.peerId, peerIds);
       this.#named(named);
       return named;
     };
-    return this.#lookup(address.bytes, signal, never, (node, _, own) => ask(node, own), count);
+    const nodes = await this.#lookup(address.bytes, signal, never, (node, _, own) => ask(node, own), count);
+    return nodes.map((node) => ({ node, known: known.get(node.peerId)! }));
   }
 
   /**

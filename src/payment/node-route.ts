@@ -6,12 +6,11 @@ import type { NodePayment } from '../nodes/messages.ts';
 import type { NodeAddress } from '../nodes/node-address.ts';
 import { nodeError } from '../nodes/node-error.ts';
 import { nodeLimits } from '../nodes/node-limits.ts';
-import type { Nodes } from '../nodes/nodes.ts';
+import type { CloseNode, Nodes } from '../nodes/nodes.ts';
 import { Backoff } from '../util/backoff.ts';
 import { isSameChain, type PaymentChain } from './chain.ts';
 import { paymentError, paymentProblemOf } from './errors.ts';
 import { gather } from './gather.ts';
-import type { NodePrice } from './node-price.ts';
 import { priceFrom, quoteOf } from './node-quote.ts';
 import { offerFrom, paidOf, type RecordToStore } from './quotes.ts';
 import type { Quoted, RecordPayment, Route } from './route.ts';
@@ -22,7 +21,7 @@ export interface NodeRouteOptions {
   clock: Clock;
 }
 
-/** Nodes store a record only if they are among so many that are closest to it, and so is the paid one. */
+/** Nodes store a record only if they know themselves and the paid node among so many that are closest to it. */
 const storingNodes = 20;
 /** Fewer than decide: one computer can have many keys, and choose them close to a record. */
 const nodesPerHost = nodeLimits.majority - 1;
@@ -56,7 +55,8 @@ export class NodeRoute implements Route {
     const { nodes } = this.#options;
     const target = Address.fromBytes(crypto.getRandomValues(new Uint8Array(32)));
     const found = await nodes.closest(target, nodeLimits.closeGroup, signal);
-    const { answers } = await this.#gather(found, quoteMs, signal, nodeLimits.closeGroup, (node, own) =>
+    const asked = found.map(({ node }) => node);
+    const { answers } = await this.#gather(asked, quoteMs, signal, nodeLimits.closeGroup, (node, own) =>
       nodes.use(node, own, async ({ payment }) => ({ payment })),
     );
     if (answers.length === 0) throw this.#shortfall('No node of the network answers.');
@@ -113,13 +113,15 @@ export class NodeRoute implements Route {
     await this.#retry(signal, async () => {
       const { nodes } = this.#options;
       const closest = await nodes.closest(chunk.address, storingNodes, signal);
-      const asked = ofManyHosts(closest);
-      const put = (node: NodeAddress, own: AbortSignal) =>
+      const takers = ofManyHosts(closest).filter((node) => takesFor(node, paid.peer));
+      const isExpired = takers.length < nodeLimits.majority && closest.length >= nodeLimits.majority;
+      if (isExpired) throw this.#expired(plan.address);
+      const put = ({ node }: CloseNode, own: AbortSignal) =>
         nodes.use(node, own, (client) => client.putChunk(chunk, { signal: own }));
       const patience = { ...putMs, place: putMs.place + bytes.length / putBytesPerMs };
-      const gathered = await this.#gather(asked, patience, signal, nodeLimits.majority, put, putsAtOnce);
+      const gathered = await this.#gather(takers, patience, signal, nodeLimits.majority, put, putsAtOnce);
       if (gathered.answers.length >= nodeLimits.majority) return;
-      throw this.#notStored(plan.address, gathered.failures, isAmong(paid, closest));
+      throw this.#notStored(plan.address, gathered.failures);
     });
   }
 
@@ -127,6 +129,7 @@ export class NodeRoute implements Route {
     const { nodes, chain } = this.#options;
     const address = Address.fromHex(record.address);
     const closest = ofManyHosts(await nodes.closest(address, storingNodes, signal));
+    const payees = closest.flatMap(({ node }) => (isPayee(node.peerId, closest) ? [node] : []));
     const ask = (node: NodeAddress, own: AbortSignal) =>
       nodes.use(node, own, async (client) => {
         if (!client.payment || !isPaidBy(client.payment, chain)) {
@@ -139,7 +142,7 @@ export class NodeRoute implements Route {
           throw nodeError('protocol', `A node gave a wrong price: ${(cause as Error).message}`, cause);
         }
       });
-    const { answers } = await this.#gather(closest, quoteMs, signal, nodeLimits.closeGroup, ask);
+    const { answers } = await this.#gather(payees, quoteMs, signal, nodeLimits.closeGroup, ask);
     if (answers.filter(({ isStored }) => isStored).length >= nodeLimits.majority) return { status: 'stored' };
     if (answers.length < nodeLimits.closeGroup) {
       throw this.#shortfall(
@@ -155,12 +158,12 @@ export class NodeRoute implements Route {
     };
   }
 
-  #gather<T>(
-    nodes: readonly NodeAddress[],
+  #gather<Node, T>(
+    nodes: readonly Node[],
     { place, grace }: { place: number; grace: number },
     signal: AbortSignal,
     enough: number,
-    ask: (node: NodeAddress, own: AbortSignal) => Promise<T>,
+    ask: (node: Node, own: AbortSignal) => Promise<T>,
     atOnce: number = nodeLimits.closeGroup,
   ) {
     const { clock } = this.#options;
@@ -184,19 +187,17 @@ export class NodeRoute implements Route {
     }
   }
 
-  /** @param hasPayee whether the paid node is among those that may store the chunk. */
-  #notStored(address: string, failures: readonly unknown[], hasPayee: boolean): AntwayError {
-    const refused = failures.filter(isRefusal).length;
-    if (refused < nodeLimits.majority) {
+  #notStored(address: string, failures: readonly unknown[]): AntwayError {
+    if (failures.filter(isRefusal).length < nodeLimits.majority) {
       return this.#shortfall('Too few nodes store a record. The payment is kept: try again later.');
     }
-    const details = { relay: this.url, address };
-    if (hasPayee) {
-      const message = `The nodes see no payment for ${address}. The payment is kept: try again later, or with a relay.`;
-      return paymentError('UNPAID', message, details);
-    }
+    const message = `The nodes see no payment for ${address}. The payment is kept: try again later, or with a relay.`;
+    return paymentError('UNPAID', message, { relay: this.url, address });
+  }
+
+  #expired(address: string): AntwayError {
     const message = `The node that was paid for ${address} is not close to it at the moment. The payment is kept: try again later.`;
-    return paymentError('QUOTE_EXPIRED', message, details);
+    return paymentError('QUOTE_EXPIRED', message, { relay: this.url, address });
   }
 
   #refusePointer({ address, stateId }: Pick<RecordToStore, 'address' | 'stateId'>): void {
@@ -215,9 +216,9 @@ function isPaidBy(payment: NodePayment, chain: PaymentChain): boolean {
 }
 
 /** The nodes, in their order, without those of a host that has enough. In private networks, all nodes may be on one host. */
-function ofManyHosts(nodes: readonly NodeAddress[]): NodeAddress[] {
+function ofManyHosts(nodes: readonly CloseNode[]): CloseNode[] {
   const counts = new Map<string, number>();
-  return nodes.filter(({ host }) => {
+  return nodes.filter(({ node: { host } }) => {
     const network = hostNetwork(host);
     const count = (counts.get(network) ?? 0) + 1;
     counts.set(network, count);
@@ -225,8 +226,18 @@ function ofManyHosts(nodes: readonly NodeAddress[]): NodeAddress[] {
   });
 }
 
-function isAmong({ peer }: NodePrice, nodes: readonly NodeAddress[]): boolean {
-  return nodes.some(({ peerId }) => peerId === peer);
+/**
+ * Whether a node stores a chunk that was paid to another one. It has to know both of them as closest nodes. Many of the
+ * nodes that it knows may take no browsers, so a lookup does not find them.
+ */
+function takesFor({ node, known }: CloseNode, payee: string): boolean {
+  return known.has(node.peerId) && known.has(payee);
+}
+
+/** Whether enough nodes would store a chunk that is paid to this node. @param closest of the chunk, closest first. */
+function isPayee(peerId: string, closest: readonly CloseNode[]): boolean {
+  const group = closest.slice(0, nodeLimits.closeGroup);
+  return group.filter((node) => takesFor(node, peerId)).length >= nodeLimits.majority;
 }
 
 function isRefusal(error: unknown): boolean {

@@ -5,6 +5,7 @@ import type { StorageQuote } from '../../src/nodes/messages.ts';
 import { formatNodeAddress, type NodeAddress } from '../../src/nodes/node-address.ts';
 import { ChannelClient } from '../../src/nodes/node-client.ts';
 import { nodeError } from '../../src/nodes/node-error.ts';
+import { nodeLimits } from '../../src/nodes/node-limits.ts';
 import { noMemory } from '../../src/nodes/node-memory.ts';
 import { Nodes } from '../../src/nodes/nodes.ts';
 import type { PaymentChain } from '../../src/payment/chain.ts';
@@ -44,6 +45,8 @@ export interface NodeFaults {
   address?: string;
   /** How many records it has committed to. */
   committed?: number;
+  /** Peer ids of nodes that it does not know. It may be its own: then other nodes are closer than it. */
+  unknown?: readonly string[];
 }
 
 export interface PayingNode extends NodeIdentity {
@@ -59,6 +62,8 @@ export class PayingNodes {
   readonly all: PayingNode[];
   /** The hashes of the paid quotes: `0x` and 64 hex digits. */
   readonly paid = new Set<string>();
+  /** The peer ids of further nodes, which take no browsers. */
+  others: string[] = [];
 
   constructor(
     count: number,
@@ -124,10 +129,10 @@ export class PayingNodes {
       return { header: { ...hello, capabilities, payment } };
     }
     if (type === 'find_node') {
-      const nodes = this.all.map((other) => ({
-        peer_id: other.address.peerId,
-        webrtc_direct: { multiaddr: formatNodeAddress(other.address) },
-      }));
+      const nodes = this.#closest(node, request.target!).map((peer_id) => {
+        const other = this.all.find(({ address }) => address.peerId === peer_id);
+        return { peer_id, webrtc_direct: other ? { multiaddr: formatNodeAddress(other.address) } : null };
+      });
       return { header: { type: 'nodes', target: request.target, nodes } };
     }
     const answered = faults.address ?? address;
@@ -138,16 +143,32 @@ export class PayingNodes {
       return { header: { type: 'storage_quote', address: answered, already_stored, quote } };
     }
     node.received.push(request.quote!);
-    const code = faults.putCode ?? this.#refusal(request);
+    const code = faults.putCode ?? this.#refusal(node, request);
     if (code) return { header: { status: 'error', type: 'error', code, message: '' } };
     if (!faults.forgets) stored.set(address, request.body.slice());
     return { header: { type: 'chunk_stored', address: answered, already_stored: false } };
   }
 
+  /** The peer ids that a node knows as the closest ones. */
+  #closest({ faults: { unknown = [] } }: PayingNode, target: string): string[] {
+    const distance = (peerId: string) => BigInt(`0x${peerId}`) ^ BigInt(`0x${target}`);
+    const ids = [...this.all.map(({ address }) => address.peerId), ...this.others];
+    return ids
+      .filter((peerId) => !unknown.includes(peerId))
+      .sort((a, b) => (distance(a) < distance(b) ? -1 : 1))
+      .slice(0, nodeLimits.bucket);
+  }
+
   /** Checks a chunk as nodes do. @returns the code of an error. */
-  #refusal({ address, quote, transaction_hash: transaction, body }: ServerRequest): string | undefined {
+  #refusal(
+    node: PayingNode,
+    { address, quote, transaction_hash: transaction, body }: ServerRequest,
+  ): string | undefined {
     if (bytesToHex(blake3(body)) !== address) return 'put_rejected';
     if (quote!.content !== address || !/^[0-9a-f]{64}$/.test(transaction!)) return 'invalid_payment_proof';
+    const closest = this.#closest(node, address!);
+    if (![node.address.peerId, quote!.peer_id].every((peerId) => closest.includes(peerId)))
+      return 'put_rejected';
     return this.paid.has(`0x${quote!.quote_hash}`) ? undefined : 'payment_required';
   }
 }

@@ -145,7 +145,10 @@ export class SimulatedNetwork {
       putChunk: () => Promise.reject(nodeError('refused', 'It takes no payments.')),
       findNode: (target, options) => {
         this.counts.findNode++;
-        return answer(options, () => this.#named(node, target));
+        return answer(options, () => {
+          const addresses = this.#named(node, target);
+          return { addresses, peerIds: new Set(addresses.map(({ peerId }) => peerId)) };
+        });
       },
       getChunk: (address, options) => {
         this.counts.getChunk++;

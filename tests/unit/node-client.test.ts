@@ -2,6 +2,7 @@ import { blake3 } from '@noble/hashes/blake3.js';
 import { describe, expect, it, vi } from 'vitest';
 import { Address, toHex } from '../../src/address.ts';
 import { concat } from '../../src/nodes/bytes.ts';
+import type { NodeChannel } from '../../src/nodes/channel.ts';
 import type { StorageQuote } from '../../src/nodes/messages.ts';
 import { formatNodeAddress } from '../../src/nodes/node-address.ts';
 import { ChannelClient, type NodeClient } from '../../src/nodes/node-client.ts';
@@ -31,10 +32,13 @@ const instead =
   (request, server) =>
     (request.type === type ? attack : honest)(request, server);
 
-function open(answer: Answer, change: (server: NodeServer) => void = () => undefined) {
+function open(
+  answer: Answer,
+  change: (server: NodeServer, channel: NodeChannel, clock: VirtualClock) => void = () => undefined,
+) {
   const clock = new VirtualClock();
   const { channel, server, isClosed } = channelTo(identity, answer);
-  change(server);
+  change(server, channel, clock);
   const connected = ChannelClient.connect(channel, addressOf(identity), clock, never);
   connected.catch(() => undefined);
   return { clock, server, isClosed, connected };
@@ -67,7 +71,8 @@ describe('a connection to an honest node', () => {
     expect(await clock.run(client.getChunk(address, { signal: never }))).toEqual(new Uint8Array(bytes));
     const other = Address.fromBytes(new Uint8Array(32));
     expect(await clock.run(client.getChunk(other, { signal: never }))).toBeUndefined();
-    expect(await clock.run(client.findNode(other.bytes, { signal: never }))).toEqual([]);
+    const named = await clock.run(client.findNode(other.bytes, { signal: never }));
+    expect(named).toEqual({ addresses: [], peerIds: new Set() });
   });
 
   it('has four requests at the same time, and one if the node does not say that it takes more', async () => {
@@ -155,6 +160,45 @@ describe('a connection to an honest node', () => {
     expect(puts()).toBe(2);
     answer();
     await clock.run(next);
+  });
+
+  it('sends a chunk over a slow link, and other requests after it', async () => {
+    const bytesPerMs = 20;
+    const large = new Uint8Array(1_000_000);
+    const { clock, connected, isClosed } = open(
+      instead('put_chunk', ({ request_id }, server) =>
+        server.respond({ request_id, status: 'ok', type: 'chunk_stored', address: address.hex }),
+      ),
+      (_, channel, clock) => {
+        const { send } = channel;
+        channel.send = async (message) => {
+          await clock.delay(message.length / bytesPerMs);
+          await send(message);
+        };
+      },
+    );
+    const client = await clock.run(connected);
+    const chunk = { address, bytes: large, quote: {} as StorageQuote, transaction: '' };
+    const stored = client.putChunk(chunk, { signal: never });
+    await clock.pass(1_000);
+    const named = client.findNode(address.bytes, { signal: never });
+    await clock.run(Promise.all([stored, named]));
+    expect(clock.now()).toBeGreaterThan(large.length / bytesPerMs);
+    expect(isClosed()).toBe(false);
+  });
+
+  it('gives up a link over which nothing gets through', async () => {
+    let isStuck = false;
+    const { clock, connected, isClosed } = open(honest, (_, channel) => {
+      const { send } = channel;
+      channel.send = (message) => (isStuck ? new Promise(() => undefined) : send(message));
+    });
+    const client = await clock.run(connected);
+    isStuck = true;
+    const chunk = { address, bytes: new Uint8Array(bytes), quote: {} as StorageQuote, transaction: '' };
+    const stored = client.putChunk(chunk, { signal: never });
+    await expect(clock.run(stored)).rejects.toMatchObject({ details: { problem: 'timeout' } });
+    expect(isClosed()).toBe(true);
   });
 
   it('reports the code of an error, and stays open', async () => {
@@ -415,9 +459,12 @@ describe('nodes that a node names', () => {
     ];
     const { clock, connected } = open(instead('find_node', named([...wrong, entry(5)])));
     const client = await clock.run(connected);
-    expect((await clock.run(find(client))).map(({ peerId }) => peerId)).toEqual([
-      toHex(nodeIdentity(5).peerId),
-    ]);
+    const { addresses, peerIds } = await clock.run(find(client));
+    const [third, fourth, fifth] = [3, 4, 5].map((seed) => toHex(nodeIdentity(seed).peerId));
+    expect(addresses.map(({ peerId }) => peerId)).toEqual([fifth]);
+    expect(peerIds, 'all names of nodes, with those that take no browsers').toEqual(
+      new Set([fourth, third, fifth]),
+    );
   });
 
   it.each<[string, Answer]>([

@@ -30,7 +30,7 @@ function client(address: NodeAddress): NodeClient & { isClosed: boolean; isBusy:
     payment: undefined,
     quoteChunk: () => Promise.reject(nodeError('refused', 'It takes no payments.')),
     putChunk: async () => undefined,
-    findNode: async () => [],
+    findNode: async () => ({ addresses: [], peerIds: new Set() }),
     getChunk: async () => undefined,
     getPointer: async () => undefined,
     close() {

@@ -39,6 +39,10 @@ const closest = () =>
   network.all.toSorted((a, b) => (distanceOf(a.address.peerId) < distanceOf(b.address.peerId) ? -1 : 1));
 const distanceOf = (peerId: string) => BigInt(`0x${peerId}`) ^ BigInt(`0x${record.address}`);
 
+/** Peer ids closer to an address than those of any other node. */
+const nodesAround = (address: string, count: number) =>
+  Array.from({ length: count }, (_, i) => `${address.slice(0, 60)}${`${1000 + i}`}`);
+
 function spoil(nodes: { faults: NodeFaults }[], faults: NodeFaults): void {
   for (const node of nodes) node.faults = faults;
 }
@@ -114,6 +118,17 @@ describe('an upload without a relay', () => {
     expect(holders()).toBe(7);
   });
 
+  it('sends the chunk to no node that would refuse it', async () => {
+    const offer = await offered();
+    await paid(offer);
+    const [first, second] = closest();
+    spoil([first!], { unknown: [first!.address.peerId] });
+    spoil([second!], { unknown: [offer.plan.quotes[3]!.peer] });
+    expect(await clock.run(storePaid(record, bytes, parts()))).toBe('stored');
+    expect([first!.received, second!.received]).toEqual([[], []]);
+    expect(holders()).toBe(7);
+  });
+
   it('sends a large chunk to no further nodes because the link is slow', async () => {
     const large = new Uint8Array(noise(3, 1 << 20));
     const chunk = { address: bytesToHex(blake3(large)), size: large.length };
@@ -123,6 +138,14 @@ describe('an upload without a relay', () => {
     spoil(network.all, { putMs: 25_000 });
     expect(await clock.run(storePaid(chunk, large, parts()))).toBe('stored');
     expect(network.all.filter(({ received }) => received.length > 0)).toHaveLength(7);
+  });
+
+  it('asks for prices only at nodes that are among the twenty closest, with those that take no browsers', async () => {
+    network.others = nodesAround(record.address, 13);
+    const offer = await offered();
+    await paid(offer);
+    expect(await clock.run(storePaid(record, bytes, parts()))).toBe('stored');
+    expect(holders()).toBe(7);
   });
 
   it('stops when it is aborted', async () => {
@@ -247,23 +270,41 @@ describe('a payment is kept', () => {
     expect(await clock.run(storing)).toBe('stored');
   });
 
-  it('if the paid node is away', async () => {
-    const offer = await offered();
-    await paid(offer);
-    const payee = offer.plan.quotes[3]!.peer;
-    spoil(network.all, { putCode: 'put_rejected' });
-    spoil(
-      network.all.filter(({ address: { peerId } }) => peerId === payee),
-      { isDead: true },
-    );
-    route = new NodeRoute({ nodes: network.client(), chain, clock });
+  it('if the nodes do not know the paid node as one of the closest any more', async () => {
+    await paid(await offered());
+    network.others = nodesAround(record.address, 20);
     await expect(clock.run(storePaid(record, bytes, parts()))).rejects.toEqual(problem('QUOTE_EXPIRED'));
+    network.others = [];
+    expect(await clock.run(storePaid(record, bytes, parts()))).toBe('stored');
   });
+});
+
+it('a chunk is stored although the paid node has died', async () => {
+  const offer = await offered();
+  await paid(offer);
+  const payee = offer.plan.quotes[3]!.peer;
+  spoil(
+    network.all.filter(({ address: { peerId } }) => peerId === payee),
+    { isDead: true },
+  );
+  route = new NodeRoute({ nodes: network.client(), chain, clock });
+  expect(await clock.run(storePaid(record, bytes, parts()))).toBe('stored');
+  expect(holders()).toBe(7);
 });
 
 describe('nothing is paid', () => {
   it('if there are too few nodes', async () => {
     open(6);
+    await expect(offered()).rejects.toEqual(problem('SHORTFALL'));
+  });
+
+  it('if most of the nodes that take browsers are not among the twenty closest', async () => {
+    network.others = nodesAround(record.address, 14);
+    await expect(offered()).rejects.toEqual(problem('SHORTFALL'));
+  });
+
+  it('if most of the closest nodes would not store it, because they know closer ones', async () => {
+    for (const node of closest().slice(0, 4)) node.faults = { unknown: [node.address.peerId] };
     await expect(offered()).rejects.toEqual(problem('SHORTFALL'));
   });
 
