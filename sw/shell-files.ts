@@ -68,8 +68,8 @@ export class ShellFiles {
   }
 
   /**
-   * Stores the files that are missing, one after the other, and pauses while content is loading. Each file stays stored if the worker stops before the end. A file that
-   * cannot be had or stored does not stop the others.
+   * Stores the files that are missing, one after the other, and pauses while content is loading. Each file stays stored if
+   * the worker stops before the end. A file that cannot be had or stored does not stop the others.
    * @returns false if the browser cannot store a file, or after `handOver`.
    * @throws AntwayError of the first file that could not be read, as `VerifiedFiles.read`.
    */

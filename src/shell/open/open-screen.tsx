@@ -33,7 +33,7 @@ export function OpenScreen({ route, names, config, active, isReady }: Props) {
     () => ({ sites: sites.value ?? [], names: names.book, config, lists }),
     [sites.value, names.book, config, lists],
   );
-  // Later names would move the rows below them.
+  // Names that arrive after the rows would move them.
   const isShelfKnown = config && names.isComplete && (sites.value || sites.error);
   return (
     <>

@@ -34,7 +34,7 @@ function Fields({ config, problem, onChange }: Omit<Props, 'isShared'>) {
   const chain = chainOf(form.chain);
   const { found, isAsking } = useRelays(config, chain);
   const t = paymentTexts();
-  // It has never run against the real network.
+  // Uploads through nodes have never run against the real network.
   const isTrial = chain !== undefined && !isNetworkChain(chain);
   const network = config?.useNodes && isTrial ? config.nodes : null;
   useEffect(() => onChange(networkChoiceOf(form, found, network)), [form, found, config?.useNodes]);
