@@ -46,7 +46,7 @@ try {
   // The compiler waits for the processor, and downloads wait for the network.
   const [{ chromium, headlessShell, firefox, pebble }] = await Promise.all([
     prepare(wanted, { needsBuilds, full }),
-    needsBuilds && buildPeer(),
+    needsBuilds && buildPeer({ withTestPrograms: true }),
   ]);
   await mkdir(resultsFolder, { recursive: true });
 
@@ -161,7 +161,10 @@ async function runRust(name, options = [], env = {}) {
   // One such line per test program.
   const code = await runner(
     'cargo',
-    ['test', '--release', '--locked', '--no-fail-fast', '--manifest-path', 'peer/Cargo.toml', ...options],
+    [
+      ...['test', '--release', '--locked', '--no-fail-fast', '--manifest-path', 'peer/Cargo.toml'],
+      ...(options.length > 0 ? options : ['--tests']), // not the examples, which `npm run lint` compiles
+    ],
     {
       env: { ...process.env, ...env },
       onOutput(text) {

@@ -34,8 +34,8 @@ export function installPackageTestTools(): Promise<void>;
 /** Installs the block chain for tests of payments, unless it is installed. */
 export function installTestChain(): Promise<void>;
 
-/** Builds `antway-peer`, unless the build is up to date. */
-export function buildPeer(): Promise<void>;
+/** Builds `antway-peer`, and with `withTestPrograms` the peer that lies, unless the build is up to date. */
+export function buildPeer(options?: { withTestPrograms?: boolean }): Promise<void>;
 
 /** Whether the build of `antway-peer` is up to date. */
 export function isPeerBuilt(): Promise<boolean>;

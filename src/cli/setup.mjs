@@ -127,8 +127,15 @@ const peerStep = {
 
 const buildPeerArgs = ['build', '--release', '--locked', '--manifest-path', 'peer/Cargo.toml'];
 
-export async function buildPeer() {
-  await step({ ...peerStep, work: () => run('cargo', buildPeerArgs) });
+/**
+ * Builds the peer.
+ * @param {object} options
+ * @param {boolean} [options.withTestPrograms] also builds the peer that lies. Otherwise its build, which needs more
+ * features of the dependencies, would compile many of them again.
+ */
+export async function buildPeer({ withTestPrograms = false } = {}) {
+  const targets = withTestPrograms ? ['--bin', 'antway-peer', '--example', 'hostile_peer'] : [];
+  await step({ ...peerStep, work: () => run('cargo', [...buildPeerArgs, ...targets]) });
 }
 
 /** Whether the build of the peer is up to date. */
