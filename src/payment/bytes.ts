@@ -6,5 +6,8 @@ export function littleEndian(value: number | bigint, length: number): Uint8Array
 }
 
 export function bytesOf(base64: string): Uint8Array {
-  return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+  const text = atob(base64);
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = text.charCodeAt(i); // many times as fast as Uint8Array.from
+  return bytes;
 }

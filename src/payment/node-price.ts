@@ -1,9 +1,9 @@
 import { blake3 } from '@noble/hashes/blake3.js';
 import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
-import { ml_dsa65 } from '@noble/post-quantum/ml-dsa.js';
 import * as v from 'valibot';
 import * as s from '../schema.ts';
 import { bytesOf, littleEndian } from './bytes.ts';
+import { hasSigned } from './node-signature.ts';
 
 export const hash = s.pattern(/^[0-9a-f]{64}$/, 'it must be 64 hex digits');
 export const evmHash = s.pattern(/^0x[0-9a-f]{64}$/, 'it must be 0x and 64 hex digits');
@@ -73,8 +73,7 @@ export function checkNodePrice(node: NodePrice, signed: Uint8Array): void {
   const { committedKeyCount: records, commitmentPin: pin } = node;
   if (BigInt(node.price) !== priceOf(records))
     throw new Error('A price does not follow the rule of the network.');
-  if (!ml_dsa65.verify(bytesOf(node.signature), signed, key))
-    throw new Error('A node did not sign its quote.');
+  if (!hasSigned(key, signed, bytesOf(node.signature))) throw new Error('A node did not sign its quote.');
   if (records === 0 && pin !== null) throw new Error('A commitment to no records.');
   if (records > 0 && pin === null) throw new Error('A price without a commitment.');
   if (records > maxCommittedRecords) throw new Error('A commitment to too many records.');
@@ -110,7 +109,7 @@ export function checkCommitment(node: NodePrice): void {
     littleEndian(key.length, 4),
     key,
   );
-  if (!ml_dsa65.verify(signature, signed, key, { context: commitmentContext }))
+  if (!hasSigned(key, signed, signature, commitmentContext))
     throw new Error('A node did not sign its commitment.');
 }
 

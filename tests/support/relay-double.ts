@@ -7,6 +7,7 @@ import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
 import { ml_dsa65 } from '@noble/post-quantum/ml-dsa.js';
 import { type BatchProof, signedPoolBytes } from '../../src/payment/batch.ts';
 import { priceOf } from '../../src/payment/node-price.ts';
+import { hasSigned } from '../../src/payment/node-signature.ts';
 import { signedBytes } from '../../src/payment/quotes.ts';
 import type { TestChain } from './test-chain.ts';
 
@@ -115,7 +116,7 @@ export class RelayDouble {
       const binding = count === 0 ? noCommitment : commit(count, peer, publicKey, secretKey);
       const timestamp = this.faults.timestamp ?? 1_795_000_000;
       const terms = { timestamp, price: `${priceOf(count)}`, rewardsAddress, ...binding };
-      const signature = ml_dsa65.sign(signedBytes(terms, content), secretKey);
+      const signature = signOnce(signedBytes(terms, content), secretKey);
       return { peer, ...terms, publicKey: base64(publicKey), signature: base64(signature) };
     });
     quotes.sort((a, b) => a.committedKeyCount - b.committedKeyCount || (a.peer < b.peer ? -1 : 1));
@@ -222,10 +223,10 @@ export class RelayDouble {
     const isSigned = pool.nodes.every(
       (node) =>
         node.timestamp === timestamp &&
-        ml_dsa65.verify(
-          Buffer.from(node.signature, 'base64'),
-          signedPoolBytes(node),
+        hasSigned(
           Buffer.from(node.publicKey, 'base64'),
+          signedPoolBytes(node),
+          Buffer.from(node.signature, 'base64'),
         ),
     );
     if (!isInTree || !isSigned) return 400;
@@ -312,10 +313,10 @@ function stateOf(record: Uint8Array): string {
 
 const signatures = new Map<string, Uint8Array>();
 
-/** A signature takes long, and the nodes sign the same bytes for each pool. */
-function signOnce(bytes: Uint8Array, secretKey: Uint8Array): Uint8Array {
+/** A signature takes long, and the nodes sign the same bytes for each pool and for each relay. */
+function signOnce(bytes: Uint8Array, secretKey: Uint8Array, options = {}): Uint8Array {
   const key = bytesToHex(blake3(concatBytes(bytes, secretKey)));
-  const signature = signatures.get(key) ?? ml_dsa65.sign(bytes, secretKey);
+  const signature = signatures.get(key) ?? ml_dsa65.sign(bytes, secretKey, options);
   signatures.set(key, signature);
   return signature;
 }
@@ -332,7 +333,7 @@ export function commit(keyCount: number, peer: string, key: Uint8Array, secretKe
   const root = new Uint8Array(32).fill(9);
   const context = text('autonomi.ant.replication.storage_commitment.v1');
   const signed = concatBytes(root, number(keyCount), hexToBytes(peer), number(key.length), key);
-  const signature = ml_dsa65.sign(signed, secretKey, { context });
+  const signature = signOnce(signed, secretKey, { context });
   // 1952 and 3309 as postcard writes them.
   const lengths = [Uint8Array.of(0xa0, 0x0f), Uint8Array.of(0xed, 0x19)] as const;
   const count =
