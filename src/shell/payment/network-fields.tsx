@@ -34,9 +34,7 @@ function Fields({ config, problem, onChange }: Omit<Props, 'isShared'>) {
   const chain = chainOf(form.chain);
   const { found, isAsking } = useRelays(config, chain);
   const t = paymentTexts();
-  // Uploads through nodes have never run against the real network.
-  const isTrial = chain !== undefined && !isNetworkChain(chain);
-  const network = config?.useNodes && isTrial ? config.nodes : null;
+  const network = config?.useNodes ? config.nodes : null;
   useEffect(() => onChange(networkChoiceOf(form, found, network)), [form, found, config?.useNodes]);
   const change = (part: Partial<typeof lastNetwork>) => setForm({ ...Object.assign(lastNetwork, part) });
   const problems = { relay: t.badRelay, 'no-relay': t.noRelayChosen, chain: t.badChain };
