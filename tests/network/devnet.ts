@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { TestChain } from '../support/test-chain.ts';
 import { programs } from './build.ts';
+import type { Link } from './link.ts';
 
 /** The output of `prepare`. */
 export interface Prepared {
@@ -41,6 +42,10 @@ export interface DevnetOptions {
   records?: string;
   /** The port of the first node; 0 selects a free port. */
   port?: number;
+  /** Where the nodes are. Without it, they are on loopback. */
+  link?: Pick<Link, 'namespace' | 'addresses'>;
+  /** The nodes that send wrong bytes, by their places. */
+  lying?: readonly number[];
   /** The chain on which clients pay. */
   chain?: Pick<TestChain, 'rpc' | 'token' | 'vault'>;
 }
@@ -56,15 +61,18 @@ class Node {
 
   static async start(
     dataFolder: string,
-    { records, port = 0, chain }: DevnetOptions,
+    { records, port = 0, chain, lies, link }: Omit<DevnetOptions, 'lying'> & { lies: boolean },
     bootstrap: readonly string[],
   ): Promise<Node> {
     const args = ['node', '--data', dataFolder, '--port', String(port)];
     if (records !== undefined) args.push('--records', records);
+    if (lies) args.push('--lies');
     if (chain) args.push('--chain', chain.rpc, chain.token, chain.vault);
     for (const address of bootstrap) args.push('--bootstrap', address);
     // The process ends with its stdin, and so with this process.
-    const child = spawn(programs.devnet, args, {
+    if (link) args.push('--ip', link.addresses.other);
+    const command = [...(link ? ['ip', 'netns', 'exec', link.namespace] : []), programs.devnet, ...args];
+    const child = spawn(command[0]!, command.slice(1), {
       env: { RUST_LOG: nodeLog, ...process.env },
       stdio: ['pipe', 'pipe', 'inherit'],
     });
@@ -115,18 +123,28 @@ class Node {
   }
 }
 
+/** Kills some nodes at the same time. */
+export async function killAll(nodes: readonly Node[]): Promise<void> {
+  await Promise.all(nodes.map((node) => node.kill()));
+}
+
 /** A local network of real nodes. */
 export class Devnet {
-  private constructor(readonly nodes: readonly Node[]) {}
+  private constructor(
+    readonly nodes: readonly Node[],
+    /** Whether some nodes send wrong bytes. */
+    readonly hasLiars: boolean,
+  ) {}
 
   static async start(count: number, dataFolder: string, options: DevnetOptions): Promise<Devnet> {
     const nodes: Node[] = [];
-    const network = new Devnet(nodes);
+    const network = new Devnet(nodes, (options.lying?.length ?? 0) > 0);
     try {
       while (nodes.length < count) {
         const data = join(dataFolder, String(nodes.length));
-        const port = nodes.length === 0 ? options.port : undefined;
-        nodes.push(await Node.start(data, { ...options, port: port ?? 0 }, network.bootstrap));
+        const port = (nodes.length === 0 ? options.port : undefined) ?? 0;
+        const lies = options.lying?.includes(nodes.length) ?? false;
+        nodes.push(await Node.start(data, { ...options, port, lies }, network.bootstrap));
       }
       return network;
     } catch (error) {

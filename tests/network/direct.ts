@@ -9,13 +9,14 @@ import type { Devnet, Prepared } from './devnet.ts';
 import type { DirectPage } from './direct-page/direct-page.ts';
 import type { Row } from './rows.ts';
 
-declare const directPage: DirectPage;
-
-const step = 'node → browser';
+declare global {
+  var directPage: DirectPage;
+}
 
 /**
  * A page reads from the nodes by WebRTC Direct, without a peer: every chunk of each item, the pointer, and an absent
  * address. Then it reads `film` again with new connections, while two of the nodes are killed.
+ * @param way how the rows name the nodes.
  * @returns a row for the first byte and the last byte of each item.
  */
 export async function readFromNodes(
@@ -25,52 +26,70 @@ export async function readFromNodes(
   items: readonly Item[],
   pointer: Prepared['pointer'],
   film: Item,
+  way = 'node',
 ): Promise<Row[]> {
-  const web = join(folder, 'direct-page');
-  await build({
-    configFile: false,
-    root: fromRoot('tests/network/direct-page'),
-    logLevel: 'error',
-    build: { outDir: web, target: 'es2022', modulePreload: false },
-  });
-  const host = await StaticHost.start({ folders: [web] });
+  const step = `${way} → browser`;
+  const host = await DirectHost.start(browser, folder);
   try {
-    const rows = await withPage(browser, host, network, async (page) => [
-      ...(await readItems(page, items)),
-      ...(await readPointer(page, pointer)),
-      ...(await readAbsent(page)),
-    ]);
-    rows.push(...(await withPage(browser, host, network, (page) => readFromDyingNodes(page, network, film))));
+    const rows = await host.withPage(network, async (page) => {
+      const read = [
+        ...(await readItems(page, items, step)),
+        ...(await readPointer(page, pointer, step)),
+        ...(await readAbsent(page, step)),
+      ];
+      const lies = await page.evaluate(() => directPage.lies());
+      assert.equal(lies > 0, network.hasLiars, `${lies} chunks had wrong bytes`);
+      return read;
+    });
+    rows.push(...(await host.withPage(network, (page) => readFromDyingNodes(page, network, film, step))));
     return rows;
   } finally {
     await host.stop();
   }
 }
 
-/** Opens a page without remembered nodes. */
-async function withPage<T>(
-  browser: Browser,
-  host: StaticHost,
-  network: Devnet,
-  use: (page: Page) => Promise<T>,
-): Promise<T> {
-  const context = await browser.newContext();
-  try {
-    const page = await context.newPage();
-    await page.goto(host.url);
-    await page.waitForFunction(() => 'directPage' in globalThis);
-    const seeds = network.nodes.slice(0, 2).map(({ browserAddress }) => browserAddress);
-    await page.evaluate((seeds) => directPage.open(seeds), seeds);
-    return await use(page);
-  } finally {
-    await context.close();
+/** A host of the page that reads. */
+export class DirectHost {
+  private constructor(
+    private readonly browser: Browser,
+    private readonly host: StaticHost,
+  ) {}
+
+  static async start(browser: Browser, folder: string): Promise<DirectHost> {
+    const web = join(folder, 'direct-page');
+    await build({
+      configFile: false,
+      root: fromRoot('tests/network/direct-page'),
+      logLevel: 'error',
+      build: { outDir: web, target: 'es2022', modulePreload: false },
+    });
+    return new DirectHost(browser, await StaticHost.start({ folders: [web] }));
+  }
+
+  /** Opens a page without remembered nodes and connections. */
+  async withPage<T>(network: Devnet, use: (page: Page) => Promise<T>): Promise<T> {
+    const context = await this.browser.newContext();
+    try {
+      const page = await context.newPage();
+      await page.goto(this.host.url);
+      await page.waitForFunction(() => 'directPage' in globalThis);
+      const seeds = network.nodes.slice(0, 2).map(({ browserAddress }) => browserAddress);
+      await page.evaluate((seeds) => directPage.open(seeds), seeds);
+      return await use(page);
+    } finally {
+      await context.close();
+    }
+  }
+
+  stop(): Promise<void> {
+    return this.host.stop();
   }
 }
 
 const chunksOf = (item: Item) => [...item.chunks.keys()];
 const bytesOf = (item: Item) => [...item.chunks.values()].reduce((sum, { length }) => sum + length, 0);
 
-async function readItems(page: Page, items: readonly Item[]): Promise<Row[]> {
+async function readItems(page: Page, items: readonly Item[], step: string): Promise<Row[]> {
   const rows: Row[] = [];
   for (const item of items) rows.push(...(await readItem(page, item, step)));
   return rows;
@@ -91,14 +110,18 @@ async function readItem(page: Page, item: Item, step: string): Promise<Row[]> {
 }
 
 /** The nodes hold two states of the pointer. Only the newest one is right. */
-async function readPointer(page: Page, { address, record }: Prepared['pointer']): Promise<Row[]> {
+async function readPointer(
+  page: Page,
+  { address, record }: Prepared['pointer'],
+  step: string,
+): Promise<Row[]> {
   const startedMs = performance.now();
   const newest = await page.evaluate((address) => directPage.pointer(address), address);
   assert.equal(newest, record, 'the newest record of the pointer');
   return [{ step, item: 'the pointer', seconds: (performance.now() - startedMs) / 1000 }];
 }
 
-async function readAbsent(page: Page): Promise<Row[]> {
+async function readAbsent(page: Page, step: string): Promise<Row[]> {
   const address = Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('hex');
   const startedMs = performance.now();
   const code = await page.evaluate((address) => directPage.absent(address), address);
@@ -107,7 +130,7 @@ async function readAbsent(page: Page): Promise<Row[]> {
 }
 
 /** Two of the nodes are killed, one of them a seed, when a quarter of the chunks has arrived. */
-async function readFromDyingNodes(page: Page, network: Devnet, item: Item): Promise<Row[]> {
+async function readFromDyingNodes(page: Page, network: Devnet, item: Item, step: string): Promise<Row[]> {
   const dying = [network.nodes[0]!, network.nodes[3]!];
   const reading = readItem(
     page,

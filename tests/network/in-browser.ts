@@ -69,6 +69,8 @@ export function openSite(browser: Browser, folder: string, peer: NetworkPeer, si
 
 /** The longest time until a user sees the page, or what the gateway waits for, in seconds. */
 export const firstSightSeconds = 2;
+/** How the rows of {@link firstSight} begin. */
+export const firstSightItem = 'a user sees';
 
 const hasAddress = 'the page has the address';
 
@@ -111,7 +113,7 @@ export function firstSight(
     if (!(await content.isVisible())) await question.or(content).first().waitFor({ timeout: 120_000 });
     await openWithoutScripts(page);
     await content.waitFor({ timeout: 120_000 });
-    return { step, item: `a user sees ${what}`, seconds: seen };
+    return { step, item: `${firstSightItem} ${what}`, seconds: seen };
   });
 }
 

@@ -5,11 +5,13 @@ import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { blake3 } from '@noble/hashes/blake3.js';
+import type { Browser } from '@playwright/test';
 import { launchBrowser } from '../../perf/browser.ts';
 import { describeMachine, machineLine } from '../../perf/machine.ts';
 import { median } from '../../perf/numbers.ts';
-import { buildCli, buildPeer, buildShell, fail, installTestChain } from '../../src/cli/setup.mjs';
+import { buildCli, buildPeer, buildShell, fail, installTestChain, SetupError } from '../../src/cli/setup.mjs';
 import { fromRoot } from '../support/paths.ts';
 import { noise } from '../support/publish.ts';
 import { readInApp } from './app.ts';
@@ -17,38 +19,114 @@ import { buildPrograms } from './build.ts';
 import { type Item, makeContent } from './content.ts';
 import { Devnet, type Prepared, prepareRecords } from './devnet.ts';
 import { readFromNodes } from './direct.ts';
-import { firstSight, firstSightSeconds, openSite, readInBrowser } from './in-browser.ts';
+import { publishThroughNodes } from './direct-paid.ts';
+import { compareAtDistance } from './distance.ts';
+import { firstSight, firstSightItem, firstSightSeconds, openSite, readInBrowser } from './in-browser.ts';
 import { NetworkPeer } from './network-peer.ts';
 import { publishPaid } from './paid.ts';
 import { type Row, seconds, table } from './rows.ts';
 
 const nodes = 5;
+/** More than an answer to a lookup names. */
+const manyNodes = 25;
+/** The places of those that send wrong bytes. */
+const lying = [2, 7, 11];
 const absentAddresses = 5;
 
+interface Content {
+  items: readonly Item[];
+  /** The folder of the records that nodes store. */
+  records: string;
+  prepared: Prepared;
+}
+
+/** The parts of a run share it. */
+interface Setting {
+  browser: Browser;
+  folder: string;
+  content(): Promise<Content>;
+}
+
+/** Each part has nodes of its own. */
+const parts: Record<string, (setting: Setting) => Promise<Row[]>> = {
+  read: readFromNetwork,
+  many: readFromMany,
+  paid: ({ browser, folder }) => publishPaid(browser, folder),
+  'direct-paid': ({ browser, folder }) => publishThroughNodes(browser, folder),
+};
+/** `--only distance` needs root and takes long, so it is none of the parts. */
+const distance = 'distance';
+
 try {
+  const { only } = parseArgs({ options: { only: { type: 'string' } } }).values;
+  const names = [...Object.keys(parts), distance];
+  if (only !== undefined && !names.includes(only))
+    throw new SetupError(`--only takes one of: ${names.join(', ')}`);
   await buildPeer();
   await buildShell();
   await buildCli();
   await installTestChain();
   await buildPrograms();
-  await main();
+  await main(only);
 } catch (error) {
   fail(error);
 }
 
-async function main(): Promise<void> {
+async function main(only: string | undefined): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'antway-network-'));
   const browser = await launchBrowser();
-  const stops: (() => Promise<void>)[] = [
-    () => rm(folder, { recursive: true, force: true }),
-    () => browser.close(),
-  ];
+  let content: Promise<Content> | undefined;
+  const setting: Setting = {
+    browser,
+    folder,
+    content: () => {
+      content ??= makeRecords(folder);
+      return content;
+    },
+  };
   try {
-    const machine = describeMachine(browser);
-    const records = join(folder, 'records');
-    const items = await makeContent(folder, records);
+    const machine = machineLine(describeMachine(browser));
+    if (only === distance) {
+      const { items, records } = await setting.content();
+      await report('distance', `${machine}\n\n${await compareAtDistance(browser, folder, items, records)}\n`);
+      return;
+    }
+    const rows: Row[] = [];
+    for (const [name, run] of Object.entries(parts)) {
+      if (only === undefined || only === name) rows.push(...(await run(setting)));
+    }
+    const text = `${machine} The nodes are processes of their own.\n\n${table(rows)}\n`;
+    await report(only ?? 'network', text);
+    const late = rows.filter(
+      ({ item, seconds }) => item.startsWith(firstSightItem) && seconds > firstSightSeconds,
+    );
+    assert.deepEqual(late, [], `a user sees something within ${firstSightSeconds} s`);
+  } finally {
+    await browser.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Prints a table, and writes it into a file. */
+async function report(name: string, text: string): Promise<void> {
+  console.log(`\nEvery byte was equal.\n\n${text}`);
+  const results = fromRoot('test-results/network');
+  await mkdir(results, { recursive: true });
+  await writeFile(join(results, `${name}.md`), text);
+}
+
+async function makeRecords(folder: string): Promise<Content> {
+  const records = join(folder, 'records');
+  const items = await makeContent(folder, records);
+  return { items, records, prepared: await prepare(items, records, items[3]!) };
+}
+
+/** Through peers, and then from other nodes without a peer. */
+async function readFromNetwork({ browser, folder, content }: Setting): Promise<Row[]> {
+  const stops: (() => Promise<void>)[] = [];
+  try {
+    const { items, records, prepared } = await content();
     const [, photos, film, site] = items as [Item, Item, Item, Item];
-    const prepared = await prepare(items, records, site);
 
     const port = await freePort();
     const bootstrapFile = join(folder, 'test-network.txt');
@@ -87,8 +165,7 @@ async function main(): Promise<void> {
 
     const third = await startPeer();
     await third.reached('connected');
-    const sights = [await firstSight(browser, folder, third, site, 'node → peer → a fresh browser')];
-    rows.push(...sights);
+    rows.push(await firstSight(browser, folder, third, site, 'node → peer → a fresh browser'));
 
     rows.push(await pullFromSlowNodes(network, await startPeer(), photos));
     const fifth = await startPeer();
@@ -96,7 +173,6 @@ async function main(): Promise<void> {
     const slowSight = await whileSlow(network, (step) =>
       firstSight(browser, folder, fifth, site, `node → peer → a fresh browser, ${step}`),
     );
-    sights.push(slowSight);
     rows.push(slowSight);
 
     rows.push(await pullFromDyingNodes(network, await startPeer(), film));
@@ -106,18 +182,24 @@ async function main(): Promise<void> {
     rows.push(...(await readInApp(browser, folder, other, items, prepared.pointer)));
     rows.push(...(await readFromNodes(browser, folder, other, items, prepared.pointer, film)));
 
-    await other.stop();
-    rows.push(...(await publishPaid(browser, folder)));
-
-    const text = `${machineLine(machine)} ${nodes} nodes, each in a process of its own.\n\n${table(rows)}\n`;
-    console.log(`\nEvery byte was equal.\n\n${text}`);
-    const results = fromRoot('test-results/network');
-    await mkdir(results, { recursive: true });
-    await writeFile(join(results, 'network.md'), text);
-    const late = sights.filter((sight) => sight.seconds > firstSightSeconds);
-    assert.deepEqual(late, [], `a user sees something within ${firstSightSeconds} s`);
+    return rows;
   } finally {
     for (const stop of stops.toReversed()) await stop();
+  }
+}
+
+/** From so many nodes that none knows all of them. Some send wrong bytes, and two are killed at the end. */
+async function readFromMany({ browser, folder, content }: Setting): Promise<Row[]> {
+  const { items, records, prepared } = await content();
+  const network = await Devnet.start(manyNodes, join(folder, 'many-nodes'), { records, lying });
+  try {
+    const way = `${manyNodes} nodes, of which ${lying.length} lie`;
+    return [
+      ...(await readInApp(browser, folder, network, items, prepared.pointer, way)),
+      ...(await readFromNodes(browser, folder, network, items, prepared.pointer, items[2]!, way)),
+    ];
+  } finally {
+    await network.stop();
   }
 }
 

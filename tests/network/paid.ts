@@ -1,36 +1,47 @@
 import assert from 'node:assert/strict';
-import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser } from '@playwright/test';
 import { Address } from '../../src/address.ts';
 import { parsePointer } from '../../src/content/pointer.ts';
-import { formatAnt, formatEther } from '../../src/payment/amounts.ts';
-import { openShellIn } from '../support/chromium.ts';
 import { runCli } from '../support/cli-process.ts';
-import { installWallet } from '../support/page-wallet.ts';
-import { distFolder } from '../support/paths.ts';
-import {
-  fillNetwork,
-  foundRelays,
-  payButton,
-  price,
-  published,
-  seePrice,
-} from '../support/payment-screen.ts';
-import { PeerProcess } from '../support/peer-process.ts';
 import { noise } from '../support/publish.ts';
 import { richKey, TestChain } from '../support/test-chain.ts';
-import { Devnet } from './devnet.ts';
+import { Devnet, killAll } from './devnet.ts';
 import { NetworkPeer } from './network-peer.ts';
+import { payMeanwhile, publishFromPage } from './publish-from-page.ts';
+import { makeSite, readBack, siteFiles } from './published.ts';
+import { PublishingApp } from './publishing-app.ts';
 import { type Row, seconds } from './rows.ts';
 
 /** More than the sixteen of a pool. */
 const nodeCount = 25;
-const siteFiles = 300;
 /** Of more than 64 chunks, so that one payment covers most of them. */
 const fileBytes = 300_000_000;
-/** The longest time until the app has the prices, or has stored everything, in milliseconds. */
-const mostPaidMs = 240_000;
+const smallBytes = 40_000_000;
+
+const readStep = 'paid upload → nodes → peer → command';
+
+interface Started {
+  chain: TestChain;
+  network: Devnet;
+  relays: readonly NetworkPeer[];
+  /** Starts a peer that has nothing yet. */
+  startPeer(): Promise<NetworkPeer>;
+}
+
+const passphrase = { ANTWAY_KEY_PASSPHRASE: 'correct horse' };
+
+/** Brings the key of a pointer to a place that knows nothing of it, by its phrase. */
+async function transferKey(from: string, to: string): Promise<void> {
+  const phrase = await runCli(['pointer', 'phrase', '--key', from], { env: passphrase });
+  assert.equal(phrase.code, 0, phrase.stderr);
+  const recovered = await runCli(['pointer', 'recover', '--key', to], {
+    env: passphrase,
+    input: phrase.stdout,
+  });
+  assert.equal(recovered.code, 0, recovered.stderr);
+}
 
 /** Publishes with payments on a local chain, and reads it back from the nodes. */
 export async function publishPaid(browser: Browser, folder: string): Promise<Row[]> {
@@ -63,7 +74,7 @@ export async function publishPaid(browser: Browser, folder: string): Promise<Row
       const args = ['--network', '--json', '--chain', parameters, '--rpc', chain.rpc];
       const journal = ['--journal', join(folder, 'journal')];
       const urls = relays.flatMap(({ url }) => ['--relay', url]);
-      const env = { ANTWAY_PRIVATE_KEY: richKey, ANTWAY_KEY_PASSPHRASE: 'correct horse' };
+      const env = { ANTWAY_PRIVATE_KEY: richKey, ...passphrase };
       const outcome = await runCli([...command, ...args, ...journal, ...urls], { env });
       const lines = outcome.stdout.trim().split('\n');
       assert.equal(outcome.code, 0, outcome.stderr + outcome.stdout);
@@ -79,11 +90,11 @@ export async function publishPaid(browser: Browser, folder: string): Promise<Row
     ] as const) {
       const [price] = await publish(path, '--estimate');
       assert.equal(price.event, 'price');
-      const before = await balances(chain);
+      const before = await chain.balances();
       const startedMs = performance.now();
       const [bill, paid, published] = await publish(path, '--max-cost', '10');
       rows.push({ step: 'paid upload', item, bytes: published.size, seconds: seconds(startedMs) });
-      const after = await balances(chain);
+      const after = await chain.balances();
       assert.equal(before.token - after.token, BigInt(paid.amount), 'the chain charged the price');
       assert.equal(before.ether - after.ether, BigInt(paid.fees), 'the chain charged the fees');
       // The chain chooses the nodes that a batch pays, and those that have stored something ask for more.
@@ -97,33 +108,32 @@ export async function publishPaid(browser: Browser, folder: string): Promise<Row
 
       const [again] = await publish(path, '--max-cost', '0');
       assert.deepEqual([again.due, again.stored], [0, bill.records]);
-      assert.deepEqual(await balances(chain), after, 'a second run costs nothing');
+      assert.deepEqual(await chain.balances(), after, 'a second run costs nothing');
 
       addresses.push(published.address);
       const reader = await startPeer();
       const readMs = performance.now();
       const bytes = await readBack(reader, published.address, path, folder);
-      rows.push({ step: 'paid upload → nodes → peer → command', item, bytes, seconds: seconds(readMs) });
+      rows.push({ step: readStep, item, bytes, seconds: seconds(readMs) });
     }
 
-    const garden = join(folder, 'paid-garden');
-    await makeSite(garden, 'in the app');
-    const { row, address } = await payInApp(browser, folder, garden, chain, relays);
-    const appMs = performance.now();
-    const bytes = await readBack(await startPeer(), address, garden, folder);
-    const step = 'paid upload → nodes → peer → command';
-    rows.push(row, { step, item: row.item, bytes, seconds: seconds(appMs) });
+    rows.push(...(await publishInApp(browser, folder, { chain, relays, network, startPeer })));
 
-    const key = ['--key', join(folder, 'paid-owner.key'), '--max-cost', '1'];
     const [site0, film0] = addresses as [string, string];
-    for (const [step, target] of [
-      ['create', site0],
-      ['update', film0],
-      ['update', site0],
+    const keyFile = join(folder, 'paid-owner.key');
+    const newKeyFile = join(folder, 'new-owner.key');
+    for (const [step, target, file] of [
+      ['create', site0, keyFile],
+      ['update', film0, keyFile],
+      ['update', site0, keyFile],
+      // The first owner has given the key to another one.
+      ['update', film0, newKeyFile],
     ] as const) {
+      if (file === newKeyFile) await transferKey(keyFile, newKeyFile);
       const startedMs = performance.now();
-      const [price, paid, moved] = await run('pointer', step, target, ...key);
-      rows.push({ step: 'paid pointer', item: step, bytes: 5303, seconds: seconds(startedMs) });
+      const [price, paid, moved] = await run('pointer', step, target, '--key', file, '--max-cost', '1');
+      const item = file === newKeyFile ? `${step} by a new owner` : step;
+      rows.push({ step: 'paid pointer', item, bytes: 5303, seconds: seconds(startedMs) });
       assert.equal(price.amount, paid.amount);
       const { status, body } = await (await startPeer()).get(`/pointer/${moved.address}`);
       assert.equal(status, 200);
@@ -136,95 +146,46 @@ export async function publishPaid(browser: Browser, folder: string): Promise<Row
   }
 }
 
-/** Publishes a folder in the app, to the network only. A wallet of the page pays. */
-async function payInApp(
+/**
+ * Publishes in the app, to the network only, with a wallet in the page. Nodes are killed while the last payment waits for
+ * its confirmation.
+ */
+async function publishInApp(
   browser: Browser,
   folder: string,
-  site: string,
-  chain: TestChain,
-  relays: readonly NetworkPeer[],
-): Promise<{ row: Row; address: string }> {
-  const config = join(folder, 'antway-paid.json');
-  await writeFile(config, JSON.stringify({ peers: relays.map(({ url }) => url) }));
-  const host = await PeerProcess.start({
-    flags: ['--web', distFolder, '--web-config', config],
-    webTransport: 'none',
-  });
-  const context = await browser.newContext();
+  { chain, relays, network, startPeer }: Started,
+): Promise<Row[]> {
+  const step = 'paid upload in the app';
+  const app = await PublishingApp.start(browser, folder, chain, { relays: relays.map(({ url }) => url) });
   try {
-    await installWallet(context, chain);
-    const root = `http://antway.localhost:${new URL(host.url).port}`;
-    const page = await openShellIn(context, `${root}/#publish`);
-    await page.locator('input[name=folder]').setInputFiles(site);
-    await fillNetwork(page, chain);
-    await foundRelays(page)
-      .nth(relays.length - 1)
-      .waitFor();
-
-    const before = await balances(chain);
-    const startedMs = performance.now();
-    await seePrice(page);
-    await price(page).getByRole('button', { name: 'Connect Test Wallet' }).click({ timeout: mostPaidMs });
-    const shown = await payButton(page).textContent();
-    await payButton(page).click();
-    const done = published(page);
-    await done.waitFor({ timeout: mostPaidMs });
-    const took = seconds(startedMs);
-    const after = await balances(chain);
-    const paid = formatAnt(before.token - after.token);
-    assert.equal(shown, `Pay ${paid}`, 'the chain charged the price');
-    const fees = formatEther(before.ether - after.ether);
-    assert.ok((await done.textContent())!.includes(`you paid ${paid}, and fees of ${fees}.`), 'the fees');
-    const [, address] = /ant:\/\/([0-9a-f]{64})/.exec((await done.textContent())!)!;
-    return {
-      row: { step: 'paid upload in the app', item: `a site of ${siteFiles} files`, seconds: took },
-      address: address!,
+    const garden = join(folder, 'paid-garden');
+    await makeSite(garden, 'in the app');
+    const write = async (name: string, seed: number, length: number) => {
+      const path = join(folder, `paid-${name}.bin`);
+      await writeFile(path, noise(seed, length));
+      return path;
     };
+    const item = (bytes: number) => `file of ${bytes / 1e6} MB`;
+    const dying = [network.nodes[0]!, network.nodes[3]!];
+    const rows: Row[] = [];
+    for (const { item: name, path, isPrivate = false, kill = false } of [
+      { item: `a site of ${siteFiles} files`, path: garden },
+      { item: `a ${item(fileBytes)}`, path: await write('own-film', 8, fileBytes) },
+      { item: `a private ${item(smallBytes)}`, path: await write('secret', 9, smallBytes), isPrivate: true },
+      { item: `a ${item(smallBytes)}`, path: await write('other', 10, smallBytes), kill: true },
+    ]) {
+      const page = await app.choose(path, { isPrivate });
+      const pay = kill ? () => payMeanwhile(page, chain, () => killAll(dying)) : undefined;
+      const { target, seconds: took } = await publishFromPage(page, chain, pay);
+      await page.close();
+      const readMs = performance.now();
+      const bytes = await readBack(await startPeer(), target, path, folder);
+      const killed = kill ? `, ${dying.length} of ${nodeCount} nodes killed meanwhile` : '';
+      rows.push({ step: step + killed, item: name, bytes, seconds: took });
+      rows.push({ step: readStep, item: name, bytes, seconds: seconds(readMs) });
+    }
+    return rows;
   } finally {
-    await context.close();
-    await host.stop();
+    await app.stop();
   }
-}
-
-async function makeSite(folder: string, words = 'text'): Promise<void> {
-  await mkdir(folder);
-  for (let i = 0; i < siteFiles; i++) {
-    const name = i === 0 ? 'index.html' : `page-${i}.html`;
-    await writeFile(
-      join(folder, name),
-      `<!doctype html><title>Page ${i}</title>${`${words} `.repeat(i * 10)}`,
-    );
-  }
-}
-
-/** Of the account of {@link richKey}. */
-async function balances(chain: TestChain): Promise<{ token: bigint; ether: bigint }> {
-  const [account] = chain.accounts as [string];
-  const data = `0x70a08231${account.slice(2).padStart(64, '0')}`;
-  const [token, ether] = await Promise.all([
-    chain.request('eth_call', [{ to: chain.token, data }, 'latest']),
-    chain.request('eth_getBalance', [account, 'latest']),
-  ]);
-  return { token: BigInt(token as string), ether: BigInt(ether as string) };
-}
-
-/** Verifies every chunk by way of a peer that has nothing yet, and compares the content. @returns its length. */
-async function readBack(peer: NetworkPeer, address: string, path: string, folder: string): Promise<number> {
-  const out = join(folder, `read-${address.slice(0, 8)}`);
-  const outcome = await runCli(['get', address, '-o', out, '--peer', peer.url]);
-  assert.equal(outcome.code, 0, outcome.stderr);
-  return compare(path, out);
-}
-
-async function compare(expected: string, actual: string): Promise<number> {
-  const pairs = (await stat(expected)).isDirectory()
-    ? (await readdir(expected)).map((name) => [join(expected, name), join(actual, name)] as const)
-    : [[expected, actual] as const];
-  let bytes = 0;
-  for (const [a, b] of pairs) {
-    const [first, second] = await Promise.all([readFile(a), readFile(b)]);
-    assert.ok(first.equals(second), b);
-    bytes += first.length;
-  }
-  return bytes;
 }

@@ -59,6 +59,17 @@ export class TestChain {
     await this.mined(hash as string);
   }
 
+  /** The amounts of the first account: of the token in atto, and of ether in wei. */
+  async balances(): Promise<{ token: bigint; ether: bigint }> {
+    const [account] = this.accounts as [string];
+    const data = `0x70a08231${word(BigInt(account))}`;
+    const [token, ether] = await Promise.all([
+      this.request('eth_call', [{ to: this.token, data }, 'latest']),
+      this.request('eth_getBalance', [account, 'latest']),
+    ]);
+    return { token: BigInt(token as string), ether: BigInt(ether as string) };
+  }
+
   /** Waits until a transaction is in a block. */
   async mined(hash: string): Promise<void> {
     await receiptOf(this.rpc, hash);

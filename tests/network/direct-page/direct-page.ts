@@ -12,6 +12,8 @@ export interface DirectRead {
   milliseconds: number;
   /** Until the first byte of the first chunk, from the call. */
   firstByteMs: number;
+  /** Until the first chunk was verified. */
+  firstChunkMs: number;
 }
 
 export interface DirectPage {
@@ -21,6 +23,8 @@ export interface DirectPage {
   readChunks(addresses: readonly string[]): Promise<DirectRead>;
   /** How many chunks the running or last `readChunks` has. */
   read(): number;
+  /** How many chunks had wrong bytes, since the page was opened. */
+  lies(): number;
   /** The code of the error for an address. */
   absent(address: string): Promise<string>;
   /** The newest record of a pointer, in hexadecimal digits. */
@@ -33,6 +37,7 @@ const chunksAtOnce = 8;
 
 let client: Nodes;
 let chunksRead = 0;
+let lies = 0;
 
 const directPage: DirectPage = {
   open(seeds) {
@@ -43,7 +48,7 @@ const directPage: DirectPage = {
     const startedMs = performance.now();
     const waiting = addresses.map((hex) => Address.fromHex(hex));
     let bytes = 0;
-    let firstByteMs = Number.POSITIVE_INFINITY;
+    let [firstByteMs, firstChunkMs] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
     chunksRead = 0;
     const onFirstByte = () => {
       firstByteMs = Math.min(firstByteMs, performance.now() - startedMs);
@@ -54,19 +59,23 @@ const directPage: DirectPage = {
         const length = await client.chunk(address, {
           onFirstByte,
           verify: (chunk) => {
-            if (toHex(blake3(chunk)) !== hex) throw new AntwayError('CORRUPT', 'wrong bytes');
-            return chunk.length;
+            if (toHex(blake3(chunk)) === hex) return chunk.length;
+            lies++;
+            throw new AntwayError('CORRUPT', 'wrong bytes');
           },
         });
         bytes += length;
         chunksRead++;
+        firstChunkMs = Math.min(firstChunkMs, performance.now() - startedMs);
       }
     };
     await Promise.all(Array.from({ length: chunksAtOnce }, readOn));
-    return { bytes, milliseconds: performance.now() - startedMs, firstByteMs };
+    return { bytes, milliseconds: performance.now() - startedMs, firstByteMs, firstChunkMs };
   },
 
   read: () => chunksRead,
+
+  lies: () => lies,
 
   async absent(hex) {
     try {

@@ -1,4 +1,5 @@
-//! A local Autonomi network for the tests: `prepare` makes the records, and each `node` is one real node on loopback.
+//! A local Autonomi network for the tests: `prepare` makes the records, each `node` is one real node, and `read` is the
+//! network's own client.
 //!
 //! Each node is a process of its own, so that a test can stop or kill it. Each node counts the records that it stores
 //! before it starts as paid for. Apart from that, it handles them like every other record. Clients pay on the chain of
@@ -6,6 +7,7 @@
 
 mod node;
 mod prepare;
+mod read;
 
 use clap::Parser;
 use std::io;
@@ -20,6 +22,8 @@ enum Command {
     Prepare(prepare::Args),
     /// Run a node until its stdin ends. Prints one line of JSON when it listens to other nodes and to browsers.
     Node(node::Args),
+    /// Read chunks with the network's own client. Prints one line of JSON.
+    Read(read::Args),
 }
 
 fn main() -> anyhow::Result<()> {
@@ -36,6 +40,7 @@ fn main() -> anyhow::Result<()> {
             match command {
                 Command::Prepare(args) => prepare::run(&args),
                 Command::Node(args) => node::run(args).await,
+                Command::Read(args) => read::run(args).await,
             }
         })
 }

@@ -1,12 +1,15 @@
 //! One node of the network, with the parts that the network's own program gives a node.
 
-use ant_node::config::{EvmNetworkConfig, NetworkMode, PaymentConfig, UpgradeConfig};
+use ant_node::config::{
+    EvmNetworkConfig, NetworkMode, PaymentConfig, StorageConfig, UpgradeConfig,
+};
 use ant_node::core::{MultiAddr, NodeIdentity};
 use ant_node::payment::{
     EvmVerifierConfig, PaymentVerifier, PaymentVerifierConfig, PriceFloorConfig, QuoteGenerator,
     QuotingMetricsTracker, wire_ml_dsa_signer,
 };
 use ant_node::pointer::{PointerService, PointerStore};
+use ant_node::storage::chunk_store::CHUNKS_DIR_NAME;
 use ant_node::{
     AntProtocol, ChunkStore, ChunkStoreConfig, NodeBuilder, NodeConfig, NodeEvent, RunningNode,
     WebRtcDirectConfig,
@@ -37,13 +40,21 @@ pub struct Args {
     #[arg(long, value_name = "FOLDER")]
     records: Vec<PathBuf>,
 
-    /// The UDP port on loopback; 0 selects a free one
+    /// The address that the node gives others
+    #[arg(long, default_value_t = Ipv4Addr::LOCALHOST)]
+    ip: Ipv4Addr,
+
+    /// The UDP port; 0 selects a free one
     #[arg(long, default_value_t = 0)]
     port: u16,
 
     /// Another node of the network (multiaddress; repeatable)
     #[arg(long, value_name = "MULTIADDR")]
     bootstrap: Vec<MultiAddr>,
+
+    /// Damages the stored chunks, and serves them without looking
+    #[arg(long)]
+    lies: bool,
 
     /// The chain on which clients pay: the URL of its RPC endpoint, the token and the vault
     #[arg(long, value_names = ["RPC", "TOKEN", "VAULT"], num_args = 3)]
@@ -69,8 +80,11 @@ pub async fn run(args: Args) -> anyhow::Result<()> {
         true => 0,
         false => store_records(&args.data, &args.records).await?,
     };
+    if args.lies {
+        damage_chunks(&args.data.join(CHUNKS_DIR_NAME))?;
+    }
     let port = match args.port {
-        0 => free_port()?,
+        0 => free_port(args.ip)?,
         port => port,
     };
     let config = NodeConfig {
@@ -97,8 +111,12 @@ pub async fn run(args: Args) -> anyhow::Result<()> {
             evm_network: args.chain.map_or_else(EvmNetworkConfig::default, chain),
             ..PaymentConfig::default()
         },
+        storage: StorageConfig {
+            verify_on_read: !args.lies,
+            ..StorageConfig::default()
+        },
         webrtc_direct: WebRtcDirectConfig {
-            bind: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+            bind: SocketAddr::from((args.ip, 0)),
             ..WebRtcDirectConfig::default()
         },
         ..NodeConfig::default()
@@ -114,7 +132,7 @@ pub async fn run(args: Args) -> anyhow::Result<()> {
         "{}",
         json!({
             "event": "listening",
-            "address": MultiAddr::quic(SocketAddr::from((Ipv4Addr::LOCALHOST, port))).to_string(),
+            "address": MultiAddr::quic(SocketAddr::from((args.ip, port))).to_string(),
             "browser": browser.context("the node does not listen for browsers")??,
             "records": records,
         })
@@ -160,8 +178,8 @@ async fn browser_address(folder: &Path) -> anyhow::Result<String> {
 }
 
 /// A UDP port that nothing uses.
-fn free_port() -> anyhow::Result<u16> {
-    let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
+fn free_port(ip: Ipv4Addr) -> anyhow::Result<u16> {
+    let socket = UdpSocket::bind((ip, 0))?;
     Ok(socket.local_addr()?.port())
 }
 
@@ -231,6 +249,20 @@ async fn store_all(protocol: &AntProtocol, folder: &Path) -> anyhow::Result<usiz
     }
     ensure!(records > 0, "no records in {}", folder.display());
     Ok(records)
+}
+
+/// Changes the first byte of each chunk. The node keeps chunks in files, which have their addresses as names.
+fn damage_chunks(folder: &Path) -> anyhow::Result<()> {
+    for path in files_of(folder)? {
+        if path.is_dir() {
+            damage_chunks(&path)?;
+        } else if path.file_name().is_some_and(|name| name.len() == 64) {
+            let mut bytes = fs::read(&path)?;
+            bytes[0] ^= 1;
+            fs::write(&path, bytes)?;
+        }
+    }
+    Ok(())
 }
 
 /// The files of a folder, sorted by name.
