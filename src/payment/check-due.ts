@@ -56,7 +56,7 @@ async function checkTimes(
 ): Promise<void> {
   const times = payables.flatMap((payable) => ('batch' in payable ? [payable.batch.timestamp] : []));
   if (times.length === 0 && expiries.length === 0) return;
-  const chainSeconds = await vault.newestTime();
+  const chainSeconds = await vault.timeOf();
   if (Math.floor(Date.now() / 1000) - Math.min(...times) > maxBatchAgeSeconds) {
     const message =
       'The prices are older than a day. Forget a payment that waits in the wallet, and ask for the price again.';

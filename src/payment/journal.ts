@@ -61,6 +61,13 @@ export interface PendingTransaction extends SentTransaction {
   batch?: string;
 }
 
+/** A transaction that the chain has confirmed, and whose records are not all stored. */
+export interface SettledTransaction extends PendingTransaction {
+  hash: string;
+  /** The time of the chain after that, in seconds since 1970. */
+  settledAt: number;
+}
+
 /** An upload that was paid for. It is removed when everything is stored. */
 export interface UnfinishedUpload {
   /** 64 hex digits: the content's address. */
@@ -85,6 +92,7 @@ export const unknownTransaction = `0x${'0'.repeat(64)}`;
 
 const recordPrefix = 'record-';
 const transactionPrefix = 'transaction-';
+const settledPrefix = 'settled-';
 const batchPrefix = 'batch-';
 const batchPaymentPrefix = 'paid-batch-';
 export const uploadPrefix = 'upload-';
@@ -156,6 +164,10 @@ export class PaymentJournal {
     return this.#store.put(batchPaymentPrefix + root, payment);
   }
 
+  removeBatchPayment(root: string): Promise<void> {
+    return this.#store.delete(batchPaymentPrefix + root);
+  }
+
   /** Makes the next upload send a record again: a relay said that it is stored, and it is not. */
   async setMissing(name: string): Promise<void> {
     const entry = await this.record(name);
@@ -172,6 +184,18 @@ export class PaymentJournal {
 
   removePending({ id }: SentTransaction): Promise<void> {
     return this.#store.delete(transactionPrefix + id);
+  }
+
+  settled(): Promise<SettledTransaction[]> {
+    return this.#all(settledPrefix);
+  }
+
+  putSettled(transaction: SettledTransaction): Promise<void> {
+    return this.#store.put(settledPrefix + transaction.id, transaction);
+  }
+
+  removeSettled({ id }: SentTransaction): Promise<void> {
+    return this.#store.delete(settledPrefix + id);
   }
 
   /** The uploads that were paid for, as far as they were noted, and are not complete. */

@@ -2,6 +2,7 @@ import { delay } from '../util/delay.ts';
 import { batchLifetimeSeconds } from './batch-lifetime.ts';
 import { paymentError } from './errors.ts';
 import { type PaymentJournal, type PendingTransaction, unknownTransaction } from './journal.ts';
+import { reviveLost } from './lost-payments.ts';
 import type { PaidPool, Receipt, Replaced, Vault } from './vault.ts';
 
 /** The parts of a payment. */
@@ -20,14 +21,15 @@ const patienceMs = 30_000;
 const pollMs = 500;
 
 /**
- * Brings interrupted payments to their end: each signed transaction is sent again if the chain does not have it.
- * Run it before anything else. A transaction that a wallet may still send stays pending. A transaction that pays for a
+ * Brings interrupted payments to their end: each signed transaction is sent again if the chain does not have it, or has lost
+ * it. Run it before anything else. A transaction that a wallet may still send stays pending. A transaction that pays for a
  * batch too late is not sent, and is void: the account's next transaction has the same number.
  * @param mayPay whether to send. Otherwise such a transaction stays in the journal.
  * @throws AntwayError as `Vault`.
  */
 export async function settlePending(parts: PaymentParts, mayPay = true): Promise<void> {
   const { journal } = parts;
+  await reviveLost(parts);
   for (const pending of await journal.pending()) {
     await settle(parts, pending, await outcomeOf(parts, pending, mayPay));
   }
@@ -72,7 +74,7 @@ async function isTooLate(
   const batch = root === undefined ? undefined : await journal.batch(root);
   if (!batch) return root !== undefined;
   // The clock of this machine may be wrong, and the chain of a test stands still without transactions.
-  const nowSeconds = Math.max(Date.now() / 1000, await vault.newestTime());
+  const nowSeconds = Math.max(Date.now() / 1000, await vault.timeOf());
   return nowSeconds - batch.timestamp > maxResendAgeSeconds;
 }
 
@@ -90,6 +92,10 @@ export async function settle(
   const isOpen = await (pending.batch === undefined
     ? settleRecords(parts, pending, outcome)
     : settleBatch(parts, pending, pending.batch, outcome));
+  if (outcome.state === 'executed' && pending.addresses.length > 0) {
+    const settledAt = await parts.vault.timeOf();
+    await parts.journal.putSettled({ ...pending, hash: pending.hash!, settledAt });
+  }
   if (outcome.state !== 'open' || !isOpen) await parts.journal.removePending(pending);
 }
 

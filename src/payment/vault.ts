@@ -258,9 +258,9 @@ export class Vault {
     return undefined;
   }
 
-  /** @returns the time of the newest block, in seconds since 1970. */
-  async newestTime(): Promise<number> {
-    const { timestamp } = await this.ask(timeSchema, 'eth_getBlockByNumber', latest, false);
+  /** @returns the time of a block, in seconds since 1970. */
+  async timeOf(block: string = latest): Promise<number> {
+    const { timestamp } = await this.ask(timeSchema, 'eth_getBlockByNumber', block, false);
     return Number(timestamp);
   }
 

@@ -116,7 +116,7 @@ export class RelayDouble {
       const binding = count === 0 ? noCommitment : commit(count, peer, publicKey, secretKey);
       const timestamp = this.faults.timestamp ?? 1_795_000_000;
       const terms = { timestamp, price: `${priceOf(count)}`, rewardsAddress, ...binding };
-      const signature = signOnce(signedBytes(terms, content), secretKey);
+      const signature = ml_dsa65.sign(signedBytes(terms, content), secretKey);
       return { peer, ...terms, publicKey: base64(publicKey), signature: base64(signature) };
     });
     quotes.sort((a, b) => a.committedKeyCount - b.committedKeyCount || (a.peer < b.peer ? -1 : 1));
@@ -313,7 +313,7 @@ function stateOf(record: Uint8Array): string {
 
 const signatures = new Map<string, Uint8Array>();
 
-/** A signature takes long, and the nodes sign the same bytes for each pool and for each relay. */
+/** A signature takes long, and the nodes sign the same bytes for each pool, and the same commitments. */
 function signOnce(bytes: Uint8Array, secretKey: Uint8Array, options = {}): Uint8Array {
   const key = bytesToHex(blake3(concatBytes(bytes, secretKey)));
   const signature = signatures.get(key) ?? ml_dsa65.sign(bytes, secretKey, options);
