@@ -4,6 +4,7 @@ use super::HTTP2_ALPN;
 use super::endpoint::{Admission, Endpoint};
 use super::head_limiter::HeadLimiter;
 use super::http2_heads::Http2Heads;
+use super::lingering::Lingering;
 use super::metered_stream::MeteredStream;
 use super::request_context::RequestContext;
 use super::stream_reset;
@@ -170,7 +171,7 @@ impl<'a> Connection<'a> {
         // `Http2Heads` takes the place of the limiter, which cannot tell heads from bodies here.
         self.head.complete();
         let heads = Http2Heads::new(
-            stream,
+            Lingering::new(stream),
             Arc::clone(&self.endpoint.long_heads),
             self.request_timeout(),
         );

@@ -10,6 +10,7 @@ mod endpoint;
 mod error;
 mod head_limiter;
 mod http2_heads;
+mod lingering;
 mod metered_stream;
 mod metering;
 mod network_question;
