@@ -15,6 +15,8 @@ export interface Bill {
   stored: number;
   /** Records that were paid for before, and are not stored yet. */
   paid: number;
+  /** Those of them whose payment the nodes did not see. `settlePending` finds out whether the chain has lost it. */
+  unseen: number;
   /** The payments that it needs. */
   due: Due;
   /** The number of records that this pays for. */
@@ -39,7 +41,10 @@ export async function prepareBill(
   const unpaid: RecordToStore[] = [];
   const triedOffers: Offer[] = [];
   const triedBatches = new Map<string, Batch>();
-  let [paid, stored] = [0, 0];
+  const doubted = new Set(
+    (await journal.settled()).flatMap(({ isUnseen, addresses }) => (isUnseen ? addresses : [])),
+  );
+  let [paid, stored, unseen] = [0, 0, 0];
   for (const record of records) {
     const name = record.stateId ?? record.address;
     const entry = await journal.record(name);
@@ -49,7 +54,10 @@ export async function prepareBill(
       else if (!triedBatches.has(entry.batch))
         triedBatches.set(entry.batch, await storedBatch(entry.batch, journal));
     } else if (entry!.isStored) stored++;
-    else paid++;
+    else {
+      paid++;
+      if (doubted.has(name)) unseen++;
+    }
   }
   const [answers, others] = await Promise.all([
     first!.quotes(unpaid, signal, (asked) => onProgress(asked, unpaid.length)),
@@ -72,6 +80,7 @@ export async function prepareBill(
     records: records.length,
     stored: stored + unpaid.length - offers.length,
     paid,
+    unseen,
     due,
     dueRecords: payables.flatMap(namesOf).length,
     amount: sumOf(payables),

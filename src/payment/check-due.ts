@@ -1,4 +1,5 @@
 import { formatAnt, formatEther } from './amounts.ts';
+import { maxBatchAgeSeconds } from './batch-lifetime.ts';
 import { isNetworkChain } from './chain.ts';
 import { paymentError } from './errors.ts';
 import { isPaidFor, nameOf, type PaymentJournal, type PendingTransaction } from './journal.ts';
@@ -6,8 +7,6 @@ import { gasOf, namesOf, type Payable, sumOf } from './payable.ts';
 import type { PaymentParts } from './settle.ts';
 import type { Vault } from './vault.ts';
 
-/** Nodes accept the payment for a batch for seven days, and the upload needs some of them. */
-const maxBatchAgeSeconds = 24 * 60 * 60;
 /** Nodes refuse payments of the future. */
 const maxBatchLeadSeconds = 600;
 

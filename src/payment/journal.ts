@@ -61,11 +61,14 @@ export interface PendingTransaction extends SentTransaction {
   batch?: string;
 }
 
-/** A transaction that the chain has confirmed, and whose records are not all stored. */
+/** A transaction whose payment the chain has confirmed, and whose records are not all stored. */
 export interface SettledTransaction extends PendingTransaction {
+  /** As of the records. */
   hash: string;
-  /** The time of the chain after that, in seconds since 1970. */
+  /** Not before the time of the block, in seconds since 1970. */
   settledAt: number;
+  /** Whether nodes do not see the payment for one of its records. */
+  isUnseen?: boolean;
 }
 
 /** An upload that was paid for. It is removed when everything is stored. */
@@ -196,6 +199,14 @@ export class PaymentJournal {
 
   removeSettled({ id }: SentTransaction): Promise<void> {
     return this.#store.delete(settledPrefix + id);
+  }
+
+  /** Notes that nodes do not see the payment for a record: the chain may have lost it. */
+  async setUnseen(name: string): Promise<void> {
+    for (const settled of await this.settled()) {
+      const isOf = settled.addresses.includes(name) && !settled.isUnseen;
+      if (isOf) await this.putSettled({ ...settled, isUnseen: true });
+    }
   }
 
   /** The uploads that were paid for, as far as they were noted, and are not complete. */

@@ -25,15 +25,17 @@ const pollMs = 500;
  * it. Run it before anything else. A transaction that a wallet may still send stays pending. A transaction that pays for a
  * batch too late is not sent, and is void: the account's next transaction has the same number.
  * @param mayPay whether to send. Otherwise such a transaction stays in the journal.
+ * @returns whether the chain has lost a payment, so that a bill of before leaves out what is due again.
  * @throws AntwayError as `Vault`.
  */
-export async function settlePending(parts: PaymentParts, mayPay = true): Promise<void> {
+export async function settlePending(parts: PaymentParts, mayPay = true): Promise<boolean> {
   const { journal } = parts;
-  await reviveLost(parts);
+  const hasLost = await reviveLost(parts);
   for (const pending of await journal.pending()) {
     await settle(parts, pending, await outcomeOf(parts, pending, mayPay));
   }
   await forgetUnpaidBatches(journal);
+  return hasLost;
 }
 
 /** The nodes of a batch have megabytes. Those of one that nothing pays for any more are of no use. */
@@ -56,9 +58,11 @@ async function outcomeOf(
   if (hash === undefined) return { state: 'open', block };
   const isKnown = (await vault.receipt(hash)) !== undefined || (await vault.nonceOf(hash)) !== undefined;
   if (!isKnown) {
+    const count = nonce === undefined ? undefined : await vault.transactionCount(account, block);
     // If the nonce was used by another transaction, this one is void.
-    if (nonce !== undefined && (await vault.transactionCount(account, block)) > nonce)
-      return { state: 'void', block };
+    if (count !== undefined && count > nonce!) return { state: 'void', block };
+    // The chain has lost the transaction before it, and would take this one only after another one.
+    if (count !== undefined && count < nonce!) return { state: 'open', block };
     if (raw === undefined || !mayPay) return { state: 'open', block };
     if (await isTooLate(pending, parts)) return { state: 'void', block };
     await vault.request('eth_sendRawTransaction', raw);
@@ -83,54 +87,70 @@ export function outcomeFrom(receipt: Receipt | Replaced): Outcome {
   return 'replacedAt' in receipt ? { state: 'void', block: receipt.replacedAt } : { state: 'void' };
 }
 
+/** The findings about a transaction. */
+interface Findings {
+  /** Whether it, or another one, has paid for something. */
+  isPaid: boolean;
+  /** Whether something is not paid for. */
+  isOpen: boolean;
+  /** Write it down. */
+  notes: (() => Promise<void>)[];
+}
+
 /** Writes down what a transaction paid for, and forgets the transaction unless it may still be sent. */
 export async function settle(
   parts: PaymentParts,
   pending: PendingTransaction,
   outcome: Outcome,
 ): Promise<void> {
-  const isOpen = await (pending.batch === undefined
-    ? settleRecords(parts, pending, outcome)
-    : settleBatch(parts, pending, pending.batch, outcome));
-  if (outcome.state === 'executed' && pending.addresses.length > 0) {
-    const settledAt = await parts.vault.timeOf();
-    await parts.journal.putSettled({ ...pending, hash: pending.hash!, settledAt });
+  const { vault, journal } = parts;
+  const hash = outcome.state === 'executed' ? pending.hash! : unknownTransaction;
+  const found = await (pending.batch === undefined
+    ? findRecords(parts, pending, outcome, hash)
+    : findBatch(parts, pending.batch, outcome, hash));
+  if (found.isPaid) {
+    // A machine of the endpoint may be behind, and the clock of this machine may be wrong.
+    const settledAt = Math.max(Date.now() / 1000, await vault.timeOf().catch(() => 0));
+    await journal.putSettled({ ...pending, hash, settledAt });
   }
-  if (outcome.state !== 'open' || !isOpen) await parts.journal.removePending(pending);
+  for (const note of found.notes) await note();
+  if (outcome.state !== 'open' || !found.isOpen) await journal.removePending(pending);
 }
 
-/** @returns whether something is not paid for. */
-async function settleRecords(
+async function findRecords(
   { vault, journal }: PaymentParts,
-  { addresses, hash }: PendingTransaction,
+  { addresses }: PendingTransaction,
   outcome: Outcome,
-): Promise<boolean> {
-  let isOpen = false;
+  transaction: string,
+): Promise<Findings> {
+  const found: Findings = { isPaid: false, isOpen: false, notes: [] };
   for (const name of addresses) {
     const entry = await journal.record(name);
-    if (!entry || !('offer' in entry) || entry.transaction !== undefined) continue;
-    if (outcome.state === 'executed') await journal.putRecord({ ...entry, transaction: hash! });
-    else if (await vault.isPaid(entry.offer, outcome.block)) {
-      await journal.putRecord({ ...entry, transaction: unknownTransaction });
-    } else isOpen = true;
+    if (!entry || !('offer' in entry)) continue;
+    const isNoted = entry.transaction !== undefined;
+    if (isNoted || outcome.state === 'executed' || (await vault.isPaid(entry.offer, outcome.block))) {
+      found.isPaid = true;
+      if (!isNoted) found.notes.push(() => journal.putRecord({ ...entry, transaction }));
+    } else found.isOpen = true;
   }
-  return isOpen;
+  return found;
 }
 
-async function settleBatch(
+async function findBatch(
   { vault, journal, signal }: PaymentParts,
-  { hash }: PendingTransaction,
   root: string,
   outcome: Outcome,
-): Promise<boolean> {
+  transaction: string,
+): Promise<Findings> {
   const batch = await journal.batch(root);
-  if (!batch || (await journal.batchPayment(root))) return false;
+  if (!batch) return { isPaid: false, isOpen: false, notes: [] };
+  if (await journal.batchPayment(root)) return { isPaid: true, isOpen: false, notes: [] };
   const find = (block?: string) => vault.paidPool(batch, block);
   const isExecuted = outcome.state === 'executed';
-  const paid = isExecuted ? await awaitPool(find, hash!, signal) : await find(outcome.block);
-  if (!paid) return true;
-  await journal.putBatchPayment(batch, paid, isExecuted ? hash! : unknownTransaction);
-  return false;
+  const paid = isExecuted ? await awaitPool(find, transaction, signal) : await find(outcome.block);
+  if (!paid) return { isPaid: false, isOpen: true, notes: [] };
+  const note = () => journal.putBatchPayment(batch, paid, transaction);
+  return { isPaid: true, isOpen: false, notes: [note] };
 }
 
 /**

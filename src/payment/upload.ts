@@ -1,6 +1,6 @@
 import type { ChunkSink } from '../publish/upload.ts';
 import { proofOf } from './batch.ts';
-import { paymentError } from './errors.ts';
+import { paymentError, paymentProblemOf } from './errors.ts';
 import type { PaymentJournal, RecordEntry } from './journal.ts';
 import type { RecordToStore } from './quotes.ts';
 import type { RecordPayment, Route } from './route.ts';
@@ -45,7 +45,13 @@ export async function storePaid(
 ): Promise<'stored' | 'present'> {
   const entry = await journal.record(stateId ?? address);
   if (entry?.transaction === undefined || entry.isStored) return 'present';
-  await storeAtOne(relays, await paymentOf(entry, journal), bytes, signal);
+  const payment = await paymentOf(entry, journal);
+  try {
+    await storeAtOne(relays, payment, bytes, signal);
+  } catch (error) {
+    if (paymentProblemOf(error) === 'UNPAID') await journal.setUnseen(stateId ?? address);
+    throw error;
+  }
   await journal.putRecord({ ...entry, isStored: true });
   return 'stored';
 }

@@ -46,7 +46,15 @@ function newBill(): { bill: Bill; name: string } {
   const record = { address: name, size: 100 };
   const offer = checkOffer(relay.offer(record), record);
   const due = { batches: [], offers: [offer] };
-  const bill = { records: 1, stored: 0, paid: 0, due, dueRecords: 1, amount: BigInt(offer.amount) };
+  const bill = {
+    records: 1,
+    stored: 0,
+    paid: 0,
+    unseen: 0,
+    due,
+    dueRecords: 1,
+    amount: BigInt(offer.amount),
+  };
   return { bill, name };
 }
 

@@ -37,6 +37,7 @@ export default function PriceSection({ state }: { state: Priced }) {
   return (
     <Section id="price" title={t.priceTitle}>
       {!isNetworkChain(chain) && <OtherChain chain={chain} />}
+      {bill.unseen > 0 && <p class="notice-strong">{t.unseen(formatChunks(bill.unseen))}</p>}
       <p class="price-total">{(batched > 0 ? t.mostTotal : t.total)(localAnt(bill.amount))}</p>
       <p class="note">{t.records(formatChunks(bill.records), bill.stored, bill.paid)}</p>
       {batched > 0 && <p class="note">{t.batched(formatChunks(batched), bill.due.batches.length)}</p>}

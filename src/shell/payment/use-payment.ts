@@ -7,7 +7,7 @@ import { paymentProblemOf } from '../../payment/errors.ts';
 import type { PaymentJournal, PendingTransaction } from '../../payment/journal.ts';
 import { type Payment, pay } from '../../payment/pay.ts';
 import { gasOf, namesOf, type Payable, sumOf, unpaid } from '../../payment/payable.ts';
-import { settlePending } from '../../payment/settle.ts';
+import { type PaymentParts, settlePending } from '../../payment/settle.ts';
 import { type Provider, Vault } from '../../payment/vault.ts';
 import { WalletAccount } from '../../payment/wallet-account.ts';
 import { raceAbort } from '../../util/watchdog.ts';
@@ -103,7 +103,7 @@ export function usePayment(
         const journal = openJournal(chain);
         if (await forgetFormerChain(chain, await vault.fingerprint()))
           throw new GatewayApiError('CHANGED', paymentTexts().newChain, { isTranslated: true });
-        await settlePending({ vault, journal, signal });
+        await settle({ vault, journal, signal });
         const { rest, waiting } = await standing(bill, account.address, journal);
         if (rest.length === 0) return onPaid({ amount: 0n, fees: 0n });
         const [balance, fees] = await Promise.all([
@@ -137,7 +137,7 @@ export function usePayment(
         };
         await journal.putUpload({ address, name, records: [...records] });
         // The user may have agreed to an older request since the wallet was connected.
-        await settlePending({ vault, journal, signal });
+        await settle({ vault, journal, signal });
         try {
           onPaid(await pay(bill, shown, limit, { vault, journal, signal }));
         } catch (error) {
@@ -146,6 +146,12 @@ export function usePayment(
         }
       }),
   };
+}
+
+/** @throws GatewayApiError `CHANGED` if the chain has lost a payment, which is not on the bill. */
+async function settle(parts: PaymentParts): Promise<void> {
+  if (await settlePending(parts))
+    throw new GatewayApiError('CHANGED', paymentTexts().lost, { isTranslated: true });
 }
 
 /** Lets the user stop waiting for a wallet. Only the answer to a transaction is awaited after that, for the journal. */

@@ -160,7 +160,7 @@ class PublishSession extends Observable<PublishState> {
 
   /**
    * Uploads the chosen files to peers, to the network, or to both. Skips chunks that are stored there. For the network, the
-   * user sees the price first, unless nothing is left to pay.
+   * user sees the price first, unless nothing is left to pay. A wallet also tells whether the chain has lost a payment.
    */
   async publish(options: PublishOptions): Promise<void> {
     // Loaded while the host answers, so that no finished publication is left out of the list.
@@ -176,7 +176,7 @@ class PublishSession extends Observable<PublishState> {
     if (priced?.answer.type !== 'priced') return;
     const { answer: price, chosen } = priced;
     this.set({ step: 'priced', ...chosen, price, options: { ...options, network }, isPaying: false });
-    if (price.bill.dueRecords === 0) await this.upload({ amount: 0n, fees: 0n });
+    if (price.bill.dueRecords === 0 && price.bill.unseen === 0) await this.upload({ amount: 0n, fees: 0n });
   }
 
   /** Brings to the network what is paid for. @param paid by this run. */

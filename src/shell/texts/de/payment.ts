@@ -5,7 +5,7 @@ export const payment: typeof english = {
   relaysNote:
     'Sie nehmen kein Geld und sehen nur verschlüsselte Chunks. Zwei prüfen einander: Wählen Sie, wenn es geht, zwei von verschiedenen Betreibern.',
   findingRelays: 'Ihre Peers werden gefragt …',
-  noRelays: 'Keiner Ihrer Peers nimmt bezahlte Uploads an. Geben Sie die URL eines solchen ein.',
+  noRelays: 'Keiner Ihrer Peers nimmt bezahlte Uploads an.',
   direct: 'Die Knoten des Netzwerks, direkt',
   directNote:
     'Diese Seite bringt die Chunks zu den Knoten, ohne Peer. Das dauert länger, und die Knoten erfahren Ihre IP-Adresse. Mit einem Peer prüfen sich beide gegenseitig.',
@@ -63,6 +63,9 @@ export const payment: typeof english = {
     `Eine frühere Zahlung von ${account} wartet vielleicht noch in Ihrer Wallet. Lehnen Sie sie dort ab, bevor Sie noch einmal zahlen.`,
   forget: 'Sie ist nicht mehr da: vergessen',
   busy: 'Ein anderer Tab dieser App zahlt gerade. Schließen Sie das zuerst dort ab.',
+  unseen: (records) =>
+    `Die Knoten haben die Zahlung für ${records} nicht gesehen. Verbinden Sie die Wallet, die gezahlt hat: Die App fragt dann die Kette, ob sie die Zahlung noch hat.`,
+  lost: 'Die Kette hat eine frühere Zahlung mit einem Block verloren. Sie ist deshalb wieder fällig. Gehen Sie zurück, und fragen Sie noch einmal nach dem Preis.',
   newChain: 'Die Testkette wurde neu gestartet. Fragen Sie noch einmal nach dem Preis.',
   unfinishedTitle: 'Bezahlt und noch nicht gespeichert',
   unfinished: (name) =>

@@ -3,7 +3,7 @@ export const payment = {
   relaysNote:
     'They take no money and see only encrypted chunks. With a second one, each checks the other: choose two by different operators if you can.',
   findingRelays: 'Asking your peers …',
-  noRelays: 'None of your peers takes paid uploads. Enter the URL of one that does.',
+  noRelays: 'None of your peers takes paid uploads.',
   direct: 'The network’s nodes, directly',
   directNote:
     'This page brings the chunks to the nodes, without a peer. It takes longer, and the nodes learn your IP address. With a peer, each checks the other.',
@@ -61,6 +61,9 @@ export const payment = {
     `An earlier payment by ${account} may still wait in your wallet. Refuse it there before you pay again.`,
   forget: 'It is not there any more: forget it',
   busy: 'Another tab of this app is paying. Finish there first.',
+  unseen: (records: string) =>
+    `The nodes did not see the payment for ${records}. Connect the wallet that paid: the app then asks the chain whether it still has the payment.`,
+  lost: 'The chain has lost an earlier payment with a block, so it is due again. Go back, and ask for the price again.',
   newChain: 'The test chain was started anew. Ask for the price again.',
   unfinishedTitle: 'Paid, and not stored yet',
   unfinished: (name: string) =>
