@@ -1,6 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import type { Page } from '@playwright/test';
 import { limits } from '../../src/limits.ts';
+import { browserProcess } from '../support/browser-process.ts';
 import { errorCode, expect, fetchIn, Gateway, stopWorkers, test } from '../support/chromium.ts';
 import { type ManyChunks, publishManyChunks } from '../support/many-chunks.ts';
 import { PeerProcess } from '../support/peer-process.ts';
@@ -342,18 +342,4 @@ function damage(page: Page, address: string, how: 'change' | 'remove'): Promise<
     },
     [address, how] as const,
   );
-}
-
-/** The process of the browser that runs with a profile: not those of its pages. */
-function browserProcess(profile: string): number {
-  for (const id of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
-    try {
-      const words = readFileSync(`/proc/${id}/cmdline`, 'utf8').split('\0');
-      const isOwn = words.includes(`--user-data-dir=${profile}`);
-      if (isOwn && !words.some((word) => word.startsWith('--type='))) return Number(id);
-    } catch {
-      // It has ended meanwhile.
-    }
-  }
-  throw new Error(`No browser runs with ${profile}.`);
 }
