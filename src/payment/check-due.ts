@@ -96,8 +96,7 @@ async function triedBefore(
   account: string,
   journal: PaymentJournal,
 ): Promise<Set<string>> {
-  const names = new Set(payables.flatMap(namesOf));
-  const open = (await journal.pending()).filter(({ addresses }) => addresses.some((name) => names.has(name)));
+  const open = await journal.pendingFor(payables.flatMap(namesOf));
   const other = open.find((pending) => pending.account !== account);
   if (other) {
     const message = `An earlier payment by the account ${other.account} may still wait in the wallet. Pay with that account, or forget the earlier payment.`;

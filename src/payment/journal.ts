@@ -181,6 +181,12 @@ export class PaymentJournal {
     return this.#all(transactionPrefix);
   }
 
+  /** The transactions that may still pay for some of these records. @param names of the records in the journal. */
+  async pendingFor(names: Iterable<string>): Promise<PendingTransaction[]> {
+    const wanted = new Set(names);
+    return (await this.pending()).filter(({ addresses }) => addresses.some((name) => wanted.has(name)));
+  }
+
   putPending(transaction: PendingTransaction): Promise<void> {
     return this.#store.put(transactionPrefix + transaction.id, transaction);
   }

@@ -10,7 +10,7 @@ import { formatAnt, formatUnits, parseAnt } from '../payment/amounts.ts';
 import { type Bill, prepareBill } from '../payment/bill.ts';
 import { arbitrumOne, type PaymentChain, parseChain } from '../payment/chain.ts';
 import { paymentProblemOf } from '../payment/errors.ts';
-import { isPaidFor, PaymentJournal } from '../payment/journal.ts';
+import { isPaidFor, PaymentJournal, type PendingTransaction } from '../payment/journal.ts';
 import { KeyAccount } from '../payment/key-account.ts';
 import { paidPointers } from '../payment/paid-pointers.ts';
 import { checkLimit, pay } from '../payment/pay.ts';
@@ -19,7 +19,7 @@ import type { RecordToStore } from '../payment/quotes.ts';
 import { Relay } from '../payment/relay.ts';
 import { rpcProvider } from '../payment/rpc.ts';
 import { secureUrl } from '../payment/secure-url.ts';
-import { settlePending } from '../payment/settle.ts';
+import { type PaymentParts, settlePending } from '../payment/settle.ts';
 import { confirmStored, paidSink, type StoreParts } from '../payment/upload.ts';
 import { Vault } from '../payment/vault.ts';
 import { WalletAccount } from '../payment/wallet-account.ts';
@@ -45,11 +45,12 @@ export type {
   AntNetworkOptions,
   AntPaymentProblem,
   AntPrice,
+  AntWaitingPayment,
   AntWallet,
   AntWholeSink,
 } from './types.ts';
 
-const optionKeys = ['relays', 'wallet', 'key', 'rpc', 'maxCost', 'onPrice', 'journal', 'chain'];
+const optionKeys = ['relays', 'wallet', 'key', 'rpc', 'maxCost', 'onPrice', 'onWaiting', 'journal', 'chain'];
 
 /**
  * Pays for publications and stores them in the Autonomi network. Relays bring the chunks there. They are not trusted: every
@@ -58,7 +59,7 @@ const optionKeys = ['relays', 'wallet', 'key', 'rpc', 'maxCost', 'onPrice', 'jou
  * @throws TypeError for an unknown option or a wrong type, AntError `BAD_CONFIG` for a wrong relay, endpoint, chain or key.
  */
 export function networkSink(options: AntNetworkOptions): AntWholeSink {
-  const { chain, relays, vault, account, limit, journal, onPrice } = parse(options);
+  const { chain, relays, vault, account, limit, journal, onPrice, onWaiting } = parse(options);
   let previous: Promise<unknown> = Promise.resolve();
 
   /**
@@ -80,6 +81,7 @@ export function networkSink(options: AntNetworkOptions): AntWholeSink {
       const parts = { relays, vault, journal: noted, signal };
       await settlePending(parts);
       await work(parts, async (records) => {
+        await forgetGone(records, parts);
         const bill = await prepareBill(records, parts);
         const rest = await unpaid(bill.due, noted);
         checkLimit(rest, limit);
@@ -87,6 +89,23 @@ export function networkSink(options: AntNetworkOptions): AntWholeSink {
         if (bill.dueRecords > 0) await pay(bill, payer, limit, parts);
       });
     });
+  }
+
+  /** Forgets the payments for these records that are not in the wallet any more, as the caller says. */
+  async function forgetGone(records: readonly RecordToStore[], parts: PaymentParts): Promise<void> {
+    const { journal, signal } = parts;
+    const names = records.map(({ address, stateId }) => stateId ?? address);
+    const gone: PendingTransaction[] = [];
+    for (const pending of await journal.pendingFor(names)) {
+      if (pending.raw !== undefined) continue;
+      const asking = (async () => onWaiting?.(Object.freeze({ account: pending.account })))();
+      if ((await raceAbort(asking, signal)) === true) gone.push(pending);
+    }
+    if (gone.length === 0) return;
+    // The wallet may have sent it while the caller was asked.
+    await settlePending(parts);
+    for (const pending of gone) await journal.removePending(pending);
+    await settlePending(parts);
   }
 
   /** @throws AntwayError `REFUSED` if the caller does not agree. */
@@ -183,11 +202,12 @@ interface Parsed {
   limit: bigint;
   journal: AntJournal;
   onPrice: AntNetworkOptions['onPrice'];
+  onWaiting: AntNetworkOptions['onWaiting'];
 }
 
 function parse(options: AntNetworkOptions): Parsed {
   refuseUnknown('networkSink', options, optionKeys);
-  const { relays: urls, wallet, key, rpc, maxCost, onPrice, journal } = options;
+  const { relays: urls, wallet, key, rpc, maxCost, onPrice, onWaiting, journal } = options;
   if (!Array.isArray(urls) || urls.length === 0)
     throw new TypeError('networkSink: “relays” must be a list with at least one URL.');
   if (!wallet === (key === undefined)) throw new TypeError('networkSink: give either “wallet” or “key”.');
@@ -200,8 +220,9 @@ function parse(options: AntNetworkOptions): Parsed {
   const limit = typeof maxCost === 'string' ? parseAnt(maxCost) : undefined;
   if (limit === undefined)
     throw new TypeError('networkSink: “maxCost” must be an amount in ANT, such as "0.5".');
-  if (onPrice !== undefined && typeof onPrice !== 'function')
-    throw new TypeError('networkSink: “onPrice” must be a function.');
+  for (const [name, listener] of Object.entries({ onPrice, onWaiting }))
+    if (listener !== undefined && typeof listener !== 'function')
+      throw new TypeError(`networkSink: “${name}” must be a function.`);
   if (typeof journal?.open !== 'function' || typeof journal.lock !== 'function')
     throw new TypeError('networkSink: “journal” must be an object with open and lock.');
   const origins = urls.map(relayOrigin);
@@ -217,7 +238,8 @@ function parse(options: AntNetworkOptions): Parsed {
     const own = keyAccount(key, vault);
     account = async () => own;
   }
-  return { chain, relays: origins.map((url) => new Relay(url)), vault, account, limit, journal, onPrice };
+  const relays = origins.map((url) => new Relay(url));
+  return { chain, relays, vault, account, limit, journal, onPrice, onWaiting };
 }
 
 /** @throws AntError `BAD_CONFIG`, also for a path or a hash of a certificate: both would be ignored. */

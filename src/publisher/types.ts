@@ -101,6 +101,12 @@ export interface AntPrice {
   readonly fees: string;
 }
 
+/** A payment that a wallet was asked for, and has neither sent nor refused. */
+export interface AntWaitingPayment {
+  /** The address of the account that was asked. */
+  readonly account: string;
+}
+
 /** Values by key. When `put` or `delete` resolves, the change survives a crash of the machine. */
 export interface AntJournalStore {
   get(key: string): Promise<unknown>;
@@ -137,6 +143,11 @@ export interface AntNetworkOptions {
    * `false`. An interrupted payment, which was agreed to before, comes to its end first.
    */
   onPrice?: (price: AntPrice) => unknown;
+  /**
+   * Gets each earlier payment for the same content that may still wait in a wallet. It is forgotten if this returns `true`:
+   * it must not be in the wallet any more. One by another account has to be forgotten, or the publication fails.
+   */
+  onWaiting?: (payment: AntWaitingPayment) => unknown;
   journal: AntJournal;
   /** Default: Arbitrum One, with the contracts of the Autonomi network. */
   chain?: AntChain;

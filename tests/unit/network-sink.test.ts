@@ -7,7 +7,7 @@ import { Vault } from '../../src/payment/vault.ts';
 import { createPublisher } from '../../src/publisher/create-publisher.ts';
 import { type AntNetworkOptions, networkSink, paymentProblem } from '../../src/publisher/network.ts';
 import { folderJournal } from '../../src/publisher/node.ts';
-import type { AntContent, AntJournal, AntPrice } from '../../src/publisher/types.ts';
+import type { AntContent, AntJournal, AntPrice, AntWaitingPayment } from '../../src/publisher/types.ts';
 import { delay } from '../../src/util/delay.ts';
 import { randomBytes } from '../support/random.ts';
 import { RelayDouble } from '../support/relay-double.ts';
@@ -213,6 +213,44 @@ describe('a publication in the network', () => {
     expect([spent, relay.stored.size]).toEqual([0n, 0]);
   });
 
+  it('is paid by another account once the caller says that an earlier payment left the wallet', async () => {
+    const [first, second] = chain.accounts as [string, string];
+    const amount = (10n ** 18n).toString(16).padStart(64, '0');
+    await chain.execute({
+      to: chain.token,
+      data: `0xa9059cbb${second.slice(2).padStart(64, '0')}${amount}`,
+    });
+    const file = newFile();
+    const stop = new AbortController();
+    let transactions = 0;
+    wallet.accounts = [second];
+    wallet.onSend = (send) => {
+      // The first one is the permission.
+      if (++transactions === 1) return send();
+      stop.abort();
+      return new Promise(() => {});
+    };
+    await expect(publish(file, {}, stop.signal)).rejects.toMatchObject({ name: 'AbortError' });
+
+    wallet = new TestWallet(chain);
+    wallet.accounts = [first];
+    const asked: string[] = [];
+    const answers: unknown[] = [undefined, false, 'yes', true];
+    const onWaiting = ({ account }: AntWaitingPayment) => {
+      asked.push(account);
+      return answers[asked.length - 1];
+    };
+    const spent = await spentBy(async () => {
+      expect(await failureOf(publish(file))).toEqual(['REFUSED', 'ACCOUNT']);
+      for (const _ of answers.slice(1))
+        expect(await failureOf(publish(file, { onWaiting }))).toEqual(['REFUSED', 'ACCOUNT']);
+      await publish(file, { onWaiting });
+      await publish(file, { onWaiting });
+    });
+    expect(asked).toEqual(answers.map(() => second));
+    expect([spent, relay.stored.size]).toEqual([BigInt(fileRecords) * recordPrice, fileRecords]);
+  }, 30_000);
+
   it('ends with the error of the caller’s function for the price, before anything is paid', async () => {
     const onPrice = () => {
       throw new Error('The window was closed.');
@@ -324,6 +362,7 @@ describe('a publication in the network', () => {
     [{ maxCost: '1e3' }, TypeError],
     [{ journal: {} }, TypeError],
     [{ onPrice: true }, TypeError],
+    [{ onWaiting: {} }, TypeError],
     [{ unknown: 1 }, TypeError],
     [{ relays: ['http://relay.example'] }, 'BAD_CONFIG'],
     [{ relays: ['https://user:word@relay.example'] }, 'BAD_CONFIG'],

@@ -175,10 +175,7 @@ async function standing(
 ): Promise<{ rest: readonly Payable[]; waiting: PendingTransaction | undefined }> {
   const rest = await unpaid(due, journal);
   const all = [...due.batches.map((batch) => ({ batch })), { offers: due.offers }];
-  const names = new Set(all.flatMap(namesOf));
-  const pending = (await journal.pending()).filter(({ addresses }) =>
-    addresses.some((name) => names.has(name)),
-  );
+  const pending = await journal.pendingFor(all.flatMap(namesOf));
   const waiting = pending.find((other) => other.account !== account) ?? pending[0];
   return { rest, waiting };
 }
