@@ -51,6 +51,7 @@ test('a payment that the chain has lost is due again, once the wallet shows that
     const { token } = await chain.balances();
     await askForPrice(again);
     await expect(price(again)).toContainText('The nodes did not see the payment for 4 chunks.');
+    await expect(price(again)).not.toContainText('ANT');
     await connect(again);
     await expect(problem(again)).toContainText('The chain has lost an earlier payment');
     await price(again).getByRole('button', { name: 'Back' }).click();

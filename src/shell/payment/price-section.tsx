@@ -28,6 +28,7 @@ export default function PriceSection({ state }: { state: Priced }) {
   );
   const { connected, wait, problem } = payment;
   const batched = bill.due.batches.reduce((sum, { chunks }) => sum + chunks.length, 0);
+  const isDue = bill.dueRecords > 0;
   const t = paymentTexts();
   // The focused button went away with the step before.
   useEffect(() => {
@@ -38,10 +39,10 @@ export default function PriceSection({ state }: { state: Priced }) {
     <Section id="price" title={t.priceTitle}>
       {!isNetworkChain(chain) && <OtherChain chain={chain} />}
       {bill.unseen > 0 && <p class="notice-strong">{t.unseen(formatChunks(bill.unseen))}</p>}
-      <p class="price-total">{(batched > 0 ? t.mostTotal : t.total)(localAnt(bill.amount))}</p>
+      {isDue && <p class="price-total">{(batched > 0 ? t.mostTotal : t.total)(localAnt(bill.amount))}</p>}
       <p class="note">{t.records(formatChunks(bill.records), bill.stored, bill.paid)}</p>
       {batched > 0 && <p class="note">{t.batched(formatChunks(batched), bill.due.batches.length)}</p>}
-      <p class="note">{t.once}</p>
+      {isDue && <p class="note">{t.once}</p>}
       <FileShares picked={picked} amount={bill.amount} />
       {connected ? (
         <PayForm
