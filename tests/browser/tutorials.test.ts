@@ -171,9 +171,9 @@ test('Open a site: in a clone, npm start needs only Node', { tag: '@release' }, 
   await gateway.said(new RegExp(`:${port}/${address}/`));
 });
 
-// The nodes take long to compile. `npm run test:network` publishes to them as the tutorial does.
+// The nodes take long to compile. `npm run test:network` follows the tutorial.
 test('Pay on a test chain: its commands and options exist', async () => {
-  const [start, pointer, ...others] = codeOf('pay-on-a-test-chain', 'sh');
+  const [start, , pointer, ...others] = codeOf('pay-on-a-test-chain', 'sh');
   expect([start, others]).toEqual(['npm run network:local\n', []]);
   const { scripts } = JSON.parse(readFileSync(fromRoot('package.json'), 'utf8'));
   expect(existsSync(fromRoot(scripts['network:local'].replace(/^.*\.\./, '')))).toBe(true);

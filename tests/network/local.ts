@@ -44,11 +44,11 @@ async function main(): Promise<void> {
     const gateway = relay.url.replace('127.0.0.1', 'antway.localhost');
     console.log(`
 A network of ${nodeCount} nodes runs on this machine, with a chain whose payments have no value.
-In another terminal, use an account that everyone knows:
+In another terminal, publish the folder my-site with an account that everyone knows:
 
   export ANTWAY_PRIVATE_KEY=${richKey}
   export ANTWAY_RPC=${chain.rpc}
-  node dist-cli/antway.js publish examples --network --relay ${relay.url} --chain ${parameters} --gateway ${gateway}
+  node dist-cli/antway.js publish my-site --network --relay ${relay.url} --chain ${parameters} --gateway ${gateway}
 
 Ctrl-C ends the network, and its records are lost.`);
     await ended;

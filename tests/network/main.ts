@@ -23,8 +23,9 @@ import { publishThroughNodes } from './direct-paid.ts';
 import { compareAtDistance } from './distance.ts';
 import { firstSight, firstSightItem, firstSightSeconds, openSite, readInBrowser } from './in-browser.ts';
 import { NetworkPeer } from './network-peer.ts';
-import { publishPaid } from './paid.ts';
+import { movePaidPointer, publishInApp, publishPaid } from './paid.ts';
 import { type Row, seconds, table } from './rows.ts';
+import { followTutorial } from './tutorial.ts';
 
 const nodes = 5;
 /** More than an answer to a lookup names. */
@@ -51,8 +52,11 @@ interface Setting {
 const parts: Record<string, (setting: Setting) => Promise<Row[]>> = {
   read: readFromNetwork,
   many: readFromMany,
-  paid: ({ browser, folder }) => publishPaid(browser, folder),
+  paid: ({ folder }) => publishPaid(folder),
+  'paid-app': ({ browser, folder }) => publishInApp(browser, folder),
+  'paid-pointer': ({ folder }) => movePaidPointer(folder),
   'direct-paid': ({ browser, folder }) => publishThroughNodes(browser, folder),
+  tutorial: ({ browser }) => followTutorial(browser),
 };
 /** `--only distance` needs root and takes long, so it is none of the parts. */
 const distance = 'distance';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
+import { mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser } from '@playwright/test';
 import { Address } from '../../src/address.ts';
@@ -22,68 +22,70 @@ const smallBytes = 40_000_000;
 
 const readStep = 'paid upload → nodes → peer → command';
 
-interface Started {
+/** Nodes that take payments on a local chain, and two peers that bring them records. */
+interface PaidNetwork {
+  folder: string;
   chain: TestChain;
+  /** As `--chain` takes it. */
+  parameters: string;
   network: Devnet;
   relays: readonly NetworkPeer[];
   /** Starts a peer that has nothing yet. */
   startPeer(): Promise<NetworkPeer>;
 }
 
-const passphrase = { ANTWAY_KEY_PASSPHRASE: 'correct horse' };
-
-/** Brings the key of a pointer to a place that knows nothing of it, by its phrase. */
-async function transferKey(from: string, to: string): Promise<void> {
-  const phrase = await runCli(['pointer', 'phrase', '--key', from], { env: passphrase });
-  assert.equal(phrase.code, 0, phrase.stderr);
-  const recovered = await runCli(['pointer', 'recover', '--key', to], {
-    env: passphrase,
-    input: phrase.stdout,
-  });
-  assert.equal(recovered.code, 0, recovered.stderr);
-}
-
-/** Publishes with payments on a local chain, and reads it back from the nodes. */
-export async function publishPaid(browser: Browser, folder: string): Promise<Row[]> {
+async function withPaidNetwork<T>(parent: string, use: (paid: PaidNetwork) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(parent, 'paid-'));
   const stops: (() => Promise<void>)[] = [];
   try {
     const chain = await TestChain.start();
     stops.push(() => chain.stop());
-    const network = await Devnet.start(nodeCount, join(folder, 'paid-nodes'), { chain });
+    const network = await Devnet.start(nodeCount, join(folder, 'nodes'), { chain });
     stops.push(() => network.stop());
     const bootstrapFile = join(folder, 'paid-network.txt');
     await writeFile(bootstrapFile, `${network.bootstrap.join('\n')}\n`);
-    const { token, vault } = chain;
-    const parameters = `${TestChain.chainId},${token},${vault}`;
+    const parameters = `${TestChain.chainId},${chain.token},${chain.vault}`;
     const startPeer = async (...flags: string[]) => {
       const peer = await NetworkPeer.start(bootstrapFile, ...flags);
       stops.push(() => peer.stop());
       await peer.reached('connected');
       return peer;
     };
-    const relays = [
-      await startPeer(`--allow-paid-uploads=${parameters}`),
-      await startPeer(`--allow-paid-uploads=${parameters}`),
-    ];
-    const site = join(folder, 'paid-site');
+    const relayFlag = `--allow-paid-uploads=${parameters}`;
+    const relays = [await startPeer(relayFlag), await startPeer(relayFlag)];
+    return await use({ folder, chain, parameters, network, relays, startPeer });
+  } finally {
+    for (const stop of stops.toReversed()) await stop();
+  }
+}
+
+const passphrase = { ANTWAY_KEY_PASSPHRASE: 'correct horse' };
+
+/** Runs a command that pays. @returns the lines that it prints. */
+async function run({ folder, chain, parameters, relays }: PaidNetwork, ...command: string[]) {
+  const args = ['--network', '--json', '--chain', parameters, '--rpc', chain.rpc];
+  const journal = ['--journal', join(folder, 'journal')];
+  const urls = relays.flatMap(({ url }) => ['--relay', url]);
+  const env = { ANTWAY_PRIVATE_KEY: richKey, ...passphrase };
+  const outcome = await runCli([...command, ...args, ...journal, ...urls], { env });
+  assert.equal(outcome.code, 0, outcome.stderr + outcome.stdout);
+  return outcome.stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+}
+
+/** Publishes with the command and payments on a local chain, and reads it back from the nodes. */
+export function publishPaid(parent: string): Promise<Row[]> {
+  return withPaidNetwork(parent, async (paidNetwork) => {
+    const { folder, chain, startPeer } = paidNetwork;
+    const publish = (path: string, ...more: string[]) => run(paidNetwork, 'publish', path, ...more);
+    const site = join(folder, 'site');
     await makeSite(site);
-    const film = join(folder, 'paid-film.bin');
+    const film = join(folder, 'film.bin');
     await writeFile(film, noise(7, fileBytes));
 
-    const run = async (...command: string[]) => {
-      const args = ['--network', '--json', '--chain', parameters, '--rpc', chain.rpc];
-      const journal = ['--journal', join(folder, 'journal')];
-      const urls = relays.flatMap(({ url }) => ['--relay', url]);
-      const env = { ANTWAY_PRIVATE_KEY: richKey, ...passphrase };
-      const outcome = await runCli([...command, ...args, ...journal, ...urls], { env });
-      const lines = outcome.stdout.trim().split('\n');
-      assert.equal(outcome.code, 0, outcome.stderr + outcome.stdout);
-      return lines.map((line) => JSON.parse(line));
-    };
-    const publish = (path: string, ...more: string[]) => run('publish', path, ...more);
-
     const rows: Row[] = [];
-    const addresses: string[] = [];
     for (const [item, path] of [
       [`a site of ${siteFiles} files`, site],
       [`a file of ${fileBytes / 1e6} MB`, film],
@@ -110,28 +112,39 @@ export async function publishPaid(browser: Browser, folder: string): Promise<Row
       assert.deepEqual([again.due, again.stored], [0, bill.records]);
       assert.deepEqual(await chain.balances(), after, 'a second run costs nothing');
 
-      addresses.push(published.address);
-      const reader = await startPeer();
       const readMs = performance.now();
-      const bytes = await readBack(reader, published.address, path, folder);
+      const bytes = await readBack(await startPeer(), published.address, path, folder);
       rows.push({ step: readStep, item, bytes, seconds: seconds(readMs) });
     }
+    return rows;
+  });
+}
 
-    rows.push(...(await publishInApp(browser, folder, { chain, relays, network, startPeer })));
-
-    const [site0, film0] = addresses as [string, string];
-    const keyFile = join(folder, 'paid-owner.key');
+/** Creates a pointer and moves it, the last time by a new owner, who has only the phrase. */
+export function movePaidPointer(parent: string): Promise<Row[]> {
+  return withPaidNetwork(parent, async (paidNetwork) => {
+    const { folder, startPeer } = paidNetwork;
+    const targets: string[] = [];
+    for (const words of ['first', 'second']) {
+      const site = join(folder, words);
+      await makeSite(site, words);
+      const published = await run(paidNetwork, 'publish', site, '--max-cost', '1');
+      targets.push(published.at(-1).address);
+    }
+    const [first, second] = targets as [string, string];
+    const keyFile = join(folder, 'owner.key');
     const newKeyFile = join(folder, 'new-owner.key');
+    const rows: Row[] = [];
     for (const [step, target, file] of [
-      ['create', site0, keyFile],
-      ['update', film0, keyFile],
-      ['update', site0, keyFile],
-      // The first owner has given the key to another one.
-      ['update', film0, newKeyFile],
+      ['create', first, keyFile],
+      ['update', second, keyFile],
+      ['update', first, keyFile],
+      ['update', second, newKeyFile],
     ] as const) {
       if (file === newKeyFile) await transferKey(keyFile, newKeyFile);
       const startedMs = performance.now();
-      const [price, paid, moved] = await run('pointer', step, target, '--key', file, '--max-cost', '1');
+      const command = ['pointer', step, target, '--key', file, '--max-cost', '1'];
+      const [price, paid, moved] = await run(paidNetwork, ...command);
       const item = file === newKeyFile ? `${step} by a new owner` : step;
       rows.push({ step: 'paid pointer', item, bytes: 5303, seconds: seconds(startedMs) });
       assert.equal(price.amount, paid.amount);
@@ -141,51 +154,62 @@ export async function publishPaid(browser: Browser, folder: string): Promise<Row
       assert.deepEqual([pointer.target.hex, String(pointer.counter)], [target, moved.counter]);
     }
     return rows;
-  } finally {
-    for (const stop of stops.toReversed()) await stop();
-  }
+  });
+}
+
+/** Brings the key of a pointer to a place that knows nothing of it, by its phrase. */
+async function transferKey(from: string, to: string): Promise<void> {
+  const phrase = await runCli(['pointer', 'phrase', '--key', from], { env: passphrase });
+  assert.equal(phrase.code, 0, phrase.stderr);
+  const recovered = await runCli(['pointer', 'recover', '--key', to], {
+    env: passphrase,
+    input: phrase.stdout,
+  });
+  assert.equal(recovered.code, 0, recovered.stderr);
 }
 
 /**
  * Publishes in the app, to the network only, with a wallet in the page. Nodes are killed while the last payment waits for
  * its confirmation.
  */
-async function publishInApp(
-  browser: Browser,
-  folder: string,
-  { chain, relays, network, startPeer }: Started,
-): Promise<Row[]> {
-  const step = 'paid upload in the app';
-  const app = await PublishingApp.start(browser, folder, chain, { relays: relays.map(({ url }) => url) });
-  try {
-    const garden = join(folder, 'paid-garden');
-    await makeSite(garden, 'in the app');
-    const write = async (name: string, seed: number, length: number) => {
-      const path = join(folder, `paid-${name}.bin`);
-      await writeFile(path, noise(seed, length));
-      return path;
-    };
-    const item = (bytes: number) => `file of ${bytes / 1e6} MB`;
-    const dying = [network.nodes[0]!, network.nodes[3]!];
-    const rows: Row[] = [];
-    for (const { item: name, path, isPrivate = false, kill = false } of [
-      { item: `a site of ${siteFiles} files`, path: garden },
-      { item: `a ${item(fileBytes)}`, path: await write('own-film', 8, fileBytes) },
-      { item: `a private ${item(smallBytes)}`, path: await write('secret', 9, smallBytes), isPrivate: true },
-      { item: `a ${item(smallBytes)}`, path: await write('other', 10, smallBytes), kill: true },
-    ]) {
-      const page = await app.choose(path, { isPrivate });
-      const pay = kill ? () => payMeanwhile(page, chain, () => killAll(dying)) : undefined;
-      const { target, seconds: took } = await publishFromPage(page, chain, pay);
-      await page.close();
-      const readMs = performance.now();
-      const bytes = await readBack(await startPeer(), target, path, folder);
-      const killed = kill ? `, ${dying.length} of ${nodeCount} nodes killed meanwhile` : '';
-      rows.push({ step: step + killed, item: name, bytes, seconds: took });
-      rows.push({ step: readStep, item: name, bytes, seconds: seconds(readMs) });
+export function publishInApp(browser: Browser, parent: string): Promise<Row[]> {
+  return withPaidNetwork(parent, async ({ folder, chain, relays, network, startPeer }) => {
+    const step = 'paid upload in the app';
+    const app = await PublishingApp.start(browser, folder, chain, { relays: relays.map(({ url }) => url) });
+    try {
+      const garden = join(folder, 'garden');
+      await makeSite(garden, 'in the app');
+      const write = async (name: string, seed: number, length: number) => {
+        const path = join(folder, `${name}.bin`);
+        await writeFile(path, noise(seed, length));
+        return path;
+      };
+      const item = (bytes: number) => `file of ${bytes / 1e6} MB`;
+      const dying = [network.nodes[0]!, network.nodes[3]!];
+      const rows: Row[] = [];
+      for (const { item: name, path, isPrivate = false, kill = false } of [
+        { item: `a site of ${siteFiles} files`, path: garden },
+        { item: `a ${item(fileBytes)}`, path: await write('own-film', 8, fileBytes) },
+        {
+          item: `a private ${item(smallBytes)}`,
+          path: await write('secret', 9, smallBytes),
+          isPrivate: true,
+        },
+        { item: `a ${item(smallBytes)}`, path: await write('other', 10, smallBytes), kill: true },
+      ]) {
+        const page = await app.choose(path, { isPrivate });
+        const pay = kill ? () => payMeanwhile(page, chain, () => killAll(dying)) : undefined;
+        const { target, seconds: took } = await publishFromPage(page, chain, pay);
+        await page.close();
+        const readMs = performance.now();
+        const bytes = await readBack(await startPeer(), target, path, folder);
+        const killed = kill ? `, ${dying.length} of ${nodeCount} nodes killed meanwhile` : '';
+        rows.push({ step: step + killed, item: name, bytes, seconds: took });
+        rows.push({ step: readStep, item: name, bytes, seconds: seconds(readMs) });
+      }
+      return rows;
+    } finally {
+      await app.stop();
     }
-    return rows;
-  } finally {
-    await app.stop();
-  }
+  });
 }

@@ -7,7 +7,7 @@ import type { TestChain } from '../support/test-chain.ts';
 import { seconds } from './rows.ts';
 
 /** The longest time until the app has the prices, or has stored everything, in milliseconds. */
-const mostMs = 240_000;
+const mostMs = 1_500_000;
 
 /** Content that the app has published. */
 interface Publication {

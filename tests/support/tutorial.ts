@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { fromRoot } from './paths.ts';
 
 /** The code of a tutorial in its order, without the indentation of list items. */
@@ -19,6 +20,9 @@ export interface Running {
   /** Sends what Ctrl-C sends, and waits for the end of the program. */
   stop(): Promise<void>;
 }
+
+/** A question of a program at a terminal, and what the reader types. */
+export type Answer = readonly [question: RegExp, answer: string];
 
 /** A reader of tutorials. Runs their commands in a new folder, so that what they create is not in the project. */
 export class Reader {
@@ -51,7 +55,7 @@ export class Reader {
 
   /** Runs a command to its end. @returns what it prints. @throws Error with its errors if it fails. */
   async run(command: string): Promise<string> {
-    const child = this.#spawn('sh', ['-e', '-c', command]);
+    const child = this.#spawn('sh', ['-e', '-c', command], 'ignore');
     const output = { stdout: '', stderr: '' };
     child.stdout!.setEncoding('utf8').on('data', (text) => (output.stdout += text));
     child.stderr!.setEncoding('utf8').on('data', (text) => (output.stderr += text));
@@ -60,9 +64,29 @@ export class Reader {
     return output.stdout;
   }
 
+  /**
+   * Runs a command at a terminal to its end, and answers its questions in their order.
+   * @returns what the terminal shows. @throws Error with that if the command fails, or does not ask.
+   */
+  async answer(command: string, answers: readonly Answer[]): Promise<string> {
+    const flags = ['--quiet', '--return', '--flush', '--command', command, '/dev/null'];
+    const child = this.#spawn('script', flags, 'pipe');
+    let shown = '';
+    const open = [...answers];
+    child.stdout!.setEncoding('utf8').on('data', (text) => {
+      shown += text;
+      if (!open[0]?.[0].test(stripVTControlCharacters(shown))) return;
+      child.stdin!.write(`${open.shift()![1]}\n`);
+    });
+    const [code] = await once(child, 'close');
+    const text = stripVTControlCharacters(shown).replaceAll('\r', '');
+    if (code !== 0 || open.length > 0) throw new Error(`${command}\nended with ${code}: ${text}`);
+    return text;
+  }
+
   /** Starts a command that runs until it is stopped. */
   start(command: string): Running {
-    const child = this.#spawn('sh', ['-c', `exec ${command}`]);
+    const child = this.#spawn('sh', ['-c', `exec ${command}`], 'ignore');
     let output = '';
     for (const stream of [child.stdout!, child.stderr!]) {
       stream.setEncoding('utf8').on('data', (text) => (output += text));
@@ -87,11 +111,11 @@ export class Reader {
     return running;
   }
 
-  #spawn(program: string, args: string[]): ChildProcess {
+  #spawn(program: string, args: string[], stdin: 'ignore' | 'pipe'): ChildProcess {
     return spawn(program, args, {
       cwd: this.folder,
       env: this.#env,
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: [stdin, 'pipe', 'pipe'],
       detached: true,
     });
   }
