@@ -110,18 +110,43 @@ async fn lookups_over_the_limit_wait_and_stored_chunks_do_not() {
     let gate = Arc::new(Semaphore::new(0));
     let silent = silent_upstream(&gate).await;
     let upstream = format!("--upstream={}", silent.url);
-    let flags = [&upstream, "--max-lookups=2", "--client-wait=500ms"];
+    let flags = [&upstream, "--max-lookups=2", "--client-wait=60s"];
     let peer = TestPeer::start(&[&flags[..], &["--upstream-timeout=60s"]].concat()).await;
     let stored = peer.store_chunk(1, 1000).await;
     let session = Session::open(&peer.peer).await;
-    // Each client gets `busy` after its time. The lookups of the first two continue.
+    let mut waiting = Vec::new();
+    for seed in 0..8 {
+        let (mut send, recv) = session.stream().await;
+        send_all(&mut send, &get_request(&[absent(seed)])).await;
+        send.quic_stream_mut().finish().unwrap();
+        waiting.push(recv);
+    }
+    silent.wait_for_requests(2).await;
+    let expected = [(0, stored.bytes().to_vec())];
+    assert!(session.get(&[stored.address()]).await == expected);
+    assert!(peer.get(&path(&stored)).await.body == stored.bytes()[..]);
+    assert_eq!(silent.request_heads().len(), 2);
+    gate.add_permits(1000);
+    for answer in join_all(waiting.iter_mut().map(read_all)).await {
+        assert_eq!(answer.unwrap(), [1, 0, 0, 0, 0]);
+    }
+    assert_eq!(silent.request_heads().len(), 8);
+    peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn clients_of_lookups_that_take_too_long_get_busy() {
+    let gate = Arc::new(Semaphore::new(0));
+    let silent = silent_upstream(&gate).await;
+    let upstream = format!("--upstream={}", silent.url);
+    let flags = [&upstream, "--max-lookups=2", "--client-wait=500ms"];
+    let peer = TestPeer::start(&[&flags[..], &["--upstream-timeout=60s"]].concat()).await;
+    let session = Session::open(&peer.peer).await;
     let asking = (0..8).map(|seed| async move { get_request(&[absent(seed)]) });
     let asking = asking.map(async |get| session.request(&get.await).await.unwrap());
     for answer in join_all(asking).await {
         assert_eq!(answer[0], 2);
     }
-    assert!(silent.request_heads().len() <= 3);
-    assert!(peer.get(&path(&stored)).await.body == stored.bytes()[..]);
     gate.add_permits(1000);
     while session.get(&[absent(7)]).await[0].0 != 1 {
         sleep(Duration::from_millis(20)).await;
