@@ -33,6 +33,7 @@ const wholeBrowser = [
   'http/**/*.test.ts',
   'browser/blocked-storage.test.ts',
   'browser/isolation.test.ts',
+  'browser/killed-payment.test.ts',
   'browser/language.test.ts',
   'browser/lasting-address.test.ts',
   'browser/lasting-address-passkey.test.ts',
