@@ -100,8 +100,11 @@ pub async fn run(args: Args) -> anyhow::Result<()> {
                     .context("a node that cannot be dialled")
             })
             .collect::<anyhow::Result<_>>()?,
-        // All nodes have the same address.
-        network_mode: NetworkMode::Development,
+        // All nodes have the same address. In development, they listen on loopback only.
+        network_mode: match args.ip.is_loopback() {
+            true => NetworkMode::Development,
+            false => NetworkMode::Testnet,
+        },
         upgrade: UpgradeConfig {
             check_interval_hours: HOURS_BETWEEN_UPGRADE_CHECKS,
             ..UpgradeConfig::default()

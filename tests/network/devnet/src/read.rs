@@ -34,7 +34,8 @@ struct Read {
 pub async fn run(args: Args) -> anyhow::Result<()> {
     let started = Instant::now();
     let config = ClientConfig {
-        allow_loopback: true,
+        // Then it listens on loopback only.
+        allow_loopback: args.bootstrap.iter().all(MultiAddr::is_loopback),
         ipv6: false,
         ..ClientConfig::default()
     };
