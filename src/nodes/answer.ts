@@ -8,6 +8,9 @@ const passwordPattern = /^[A-Za-z0-9+/]{22,239}$/;
 /**
  * Makes the node's answer to an offer. Nothing is exchanged: the node takes the browser's ICE password from the user name
  * of the first packet, and the address has the hash of its certificate.
+ *
+ * The network's own client adds `a=ice-lite`. Nodes check the path themselves, so they are not lite, and wait for the
+ * browser to select it. Towards a lite node, Chromium does that only after a second.
  * @param offer the local description, unchanged.
  * @throws AntwayError `PEERS_UNREACHABLE` if the browser's offer has an unexpected form.
  */
@@ -30,7 +33,6 @@ export function synthesiseAnswer(offer: string, { host, port, certificateHash }:
     `o=- 0 0 IN ${family} ${host}`,
     's=-',
     't=0 0',
-    'a=ice-lite',
     `m=application ${port} UDP/DTLS/SCTP webrtc-datachannel`,
     `c=IN ${family} ${host}`,
     `a=mid:${mid}`,

@@ -145,9 +145,12 @@ describe('messages of the network’s own crate', () => {
     expect(decode(new Uint8Array(20).fill(0xff))).toThrow();
   });
 
-  it('answer an offer with the same description', () => {
+  it('answer an offer with the same description, apart from one line', () => {
     const offer = `v=0\r\na=ice-ufrag:abcd\r\na=ice-pwd:${vectors.icePassword}\r\na=mid:0\r\n`;
-    expect(synthesiseAnswer(offer, parseNodeAddress(vectors.multiaddr)!)).toBe(vectors.answer);
+    expect(synthesiseAnswer(offer, parseNodeAddress(vectors.multiaddr)!)).toBe(
+      // Chromium connects faster to a node that does not claim to be lite.
+      vectors.answer.replace('a=ice-lite\r\n', ''),
+    );
   });
 });
 
