@@ -14,7 +14,8 @@ import { NetworkPeer } from './network-peer.ts';
 
 const nodeCount = 25;
 const roundTrips = [0, 50, 150];
-const runs = 3;
+/** How often each client reads. */
+const runs = { small: 3, film: 1 };
 
 /** How a client read chunks of an item, with new connections. */
 interface Read {
@@ -59,7 +60,10 @@ export async function compareAtDistance(
       await killAll(network.nodes.slice(2, 2 + dead));
       for (const roundTrip of roundTrips) {
         await link.setRoundTrip(roundTrip);
-        const reads = { small: await readAll(clients, small), film: await readAll(clients, film) };
+        const reads = {
+          small: await readAll(clients, small, runs.small),
+          film: await readAll(clients, film, runs.film),
+        };
         for (const client of Object.keys(clients) as Client[]) {
           const time = (read: Read[]) => (median(read.map(({ allMs }) => allMs)) / 1000).toFixed(2);
           const first = median(reads.film[client].map(({ firstMs }) => firstMs)) / 1000;
@@ -95,10 +99,11 @@ export async function compareAtDistance(
   }
 }
 
-/** All clients read an item in turn, several times. */
+/** All clients read an item in turn, so many times. */
 async function readAll(
   clients: Record<Client, (item: Item) => Promise<Read>>,
   item: Item,
+  runs: number,
 ): Promise<Record<Client, Read[]>> {
   const reads: Record<Client, Read[]> = { native: [], browser: [], peer: [] };
   for (let run = 0; run < runs; run++) {
