@@ -9,8 +9,8 @@ const passwordPattern = /^[A-Za-z0-9+/]{22,239}$/;
  * Makes the node's answer to an offer. Nothing is exchanged: the node takes the browser's ICE password from the user name
  * of the first packet, and the address has the hash of its certificate.
  *
- * The network's own client adds `a=ice-lite`. Nodes check the path themselves, so they are not lite, and wait for the
- * browser to select it. Towards a lite node, Chromium does that only after a second.
+ * The network's own client adds `a=ice-lite`, and this answer does not. A node waits until the browser has selected the
+ * path. Chromium selects the path to a lite node only with a later check, which can be a second later.
  * @param offer the local description, unchanged.
  * @throws AntwayError `PEERS_UNREACHABLE` if the browser's offer has an unexpected form.
  */

@@ -34,7 +34,7 @@ struct Read {
 pub async fn run(args: Args) -> anyhow::Result<()> {
     let started = Instant::now();
     let config = ClientConfig {
-        // Then it listens on loopback only.
+        // If true, the client listens on loopback only.
         allow_loopback: args.bootstrap.iter().all(MultiAddr::is_loopback),
         ipv6: false,
         ..ClientConfig::default()
