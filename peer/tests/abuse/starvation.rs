@@ -9,6 +9,7 @@ use antway_peer::limits::MAX_CACHE_WRITES;
 use antway_peer::source::Chunk;
 use futures_util::future::join_all;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,10 +17,23 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
+use wtransport::RecvStream;
 
 /// The address of a chunk that does not exist.
 fn absent(seed: u32) -> Address {
     Address::of(&seed.to_be_bytes())
+}
+
+/// Asks for chunks that do not exist, each in a stream of its own. Returns the streams of the answers.
+async fn ask_for_absent(session: &Session, seeds: Range<u32>) -> Vec<RecvStream> {
+    let mut waiting = Vec::new();
+    for seed in seeds {
+        let (mut send, recv) = session.stream().await;
+        send_all(&mut send, &get_request(&[absent(seed)])).await;
+        send.quic_stream_mut().finish().unwrap();
+        waiting.push(recv);
+    }
+    waiting
 }
 
 fn path(chunk: &Chunk) -> String {
@@ -48,13 +62,7 @@ async fn stored_chunks_are_answered_while_more_misses_than_permits_wait() {
     let peer = TestPeer::start(&flags).await;
     let stored = peer.store_chunk(1, 100_000).await;
     let session = Session::open(&peer.peer).await;
-    let mut waiting = Vec::new();
-    for seed in 0..128 {
-        let (mut send, recv) = session.stream().await;
-        send_all(&mut send, &get_request(&[absent(seed)])).await;
-        send.quic_stream_mut().finish().unwrap();
-        waiting.push(recv);
-    }
+    let mut waiting = ask_for_absent(&session, 0..128).await;
     let authority = peer.peer.http().strip_prefix("http://").unwrap();
     let mut connections = Vec::new();
     for seed in 128..160 {
@@ -114,13 +122,7 @@ async fn lookups_over_the_limit_wait_and_stored_chunks_do_not() {
     let peer = TestPeer::start(&[&flags[..], &["--upstream-timeout=60s"]].concat()).await;
     let stored = peer.store_chunk(1, 1000).await;
     let session = Session::open(&peer.peer).await;
-    let mut waiting = Vec::new();
-    for seed in 0..8 {
-        let (mut send, recv) = session.stream().await;
-        send_all(&mut send, &get_request(&[absent(seed)])).await;
-        send.quic_stream_mut().finish().unwrap();
-        waiting.push(recv);
-    }
+    let mut waiting = ask_for_absent(&session, 0..8).await;
     silent.wait_for_requests(2).await;
     let expected = [(0, stored.bytes().to_vec())];
     assert!(session.get(&[stored.address()]).await == expected);
