@@ -21,8 +21,8 @@ function keep(key: string, value: unknown): void {
 
 /** The delay before a write of the scroll position, in milliseconds. Browsers limit the rate of writes. */
 const scrollingMs = 100;
-/** How long to wait until a screen is high enough, in milliseconds. */
-const fillingMs = 10_000;
+/** How long to wait until a screen is high enough, in milliseconds. A long list takes long on a slow device. */
+const fillingMs = 60_000;
 
 let scrolling: ReturnType<typeof setTimeout> | undefined;
 let restoring: AbortController | undefined;
