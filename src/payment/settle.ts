@@ -38,6 +38,21 @@ export async function settlePending(parts: PaymentParts, mayPay = true): Promise
   return hasLost;
 }
 
+/**
+ * Forgets transactions that are not in the wallet any more, as its user says. The wallet may have sent one before that, so
+ * this asks the chain once more.
+ * @returns and @throws as `settlePending`.
+ */
+export async function forgetWaiting(
+  waiting: readonly PendingTransaction[],
+  parts: PaymentParts,
+): Promise<boolean> {
+  const hasLost = await settlePending(parts);
+  for (const pending of waiting) await parts.journal.removePending(pending);
+  await forgetUnpaidBatches(parts.journal);
+  return hasLost;
+}
+
 /** The nodes of a batch have megabytes. Those of one that nothing pays for any more are of no use. */
 async function forgetUnpaidBatches(journal: PaymentJournal): Promise<void> {
   const tried = new Set((await journal.pending()).map(({ batch }) => batch));

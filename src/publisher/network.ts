@@ -19,7 +19,7 @@ import type { RecordToStore } from '../payment/quotes.ts';
 import { Relay } from '../payment/relay.ts';
 import { rpcProvider } from '../payment/rpc.ts';
 import { secureUrl } from '../payment/secure-url.ts';
-import { type PaymentParts, settlePending } from '../payment/settle.ts';
+import { forgetWaiting, type PaymentParts, settlePending } from '../payment/settle.ts';
 import { confirmStored, paidSink, type StoreParts } from '../payment/upload.ts';
 import { Vault } from '../payment/vault.ts';
 import { WalletAccount } from '../payment/wallet-account.ts';
@@ -101,11 +101,7 @@ export function networkSink(options: AntNetworkOptions): AntWholeSink {
       const asking = (async () => onWaiting?.(Object.freeze({ account: pending.account })))();
       if ((await raceAbort(asking, signal)) === true) gone.push(pending);
     }
-    if (gone.length === 0) return;
-    // The wallet may have sent it while the caller was asked.
-    await settlePending(parts);
-    for (const pending of gone) await journal.removePending(pending);
-    await settlePending(parts);
+    if (gone.length > 0) await forgetWaiting(gone, parts);
   }
 
   /** @throws AntwayError `REFUSED` if the caller does not agree. */

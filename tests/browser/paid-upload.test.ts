@@ -245,6 +245,30 @@ test('a payment that the wallet sends late is found, and not asked for again', a
   expect(before - (await balance())).toBe(4n * recordPrice);
 });
 
+test('a payment that the wallet sends before the user says that it is gone is not made twice', async ({
+  context,
+}) => {
+  const page = await openPublish(context, root);
+  const before = await balance();
+  await choose(page);
+  await askForPrice(page);
+  await connect(page);
+  await walletIn(page).set({ mode: 'hold' });
+  await payButton(page).click();
+  await expect(price(page)).toContainText('Your wallet asks for the permission');
+  await walletIn(page).agreeLate();
+  await expect(price(page)).toContainText('Your wallet asks for the payment');
+  await price(page).getByRole('button', { name: 'Stop waiting' }).click();
+  await price(page).getByRole('button', { name: 'Another wallet' }).click();
+  await price(page).getByRole('button', { name: 'Connect Test Wallet' }).click();
+  await expect(price(page)).toContainText('may still wait in your wallet');
+  const [hash] = await walletIn(page).agreeLate();
+  await chain.mined(String(hash));
+  await price(page).getByRole('button', { name: 'forget it' }).click();
+  await expect(published(page)).toBeVisible({ timeout: 30_000 });
+  expect(before - (await balance())).toBe(4n * recordPrice);
+});
+
 test('nothing is deleted while another tab pays', async ({ context }) => {
   const page = await openPublish(context, root);
   const before = await balance();

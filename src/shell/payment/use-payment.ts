@@ -7,7 +7,7 @@ import { paymentProblemOf } from '../../payment/errors.ts';
 import type { PaymentJournal, PendingTransaction } from '../../payment/journal.ts';
 import { type Payment, pay } from '../../payment/pay.ts';
 import { gasOf, namesOf, type Payable, sumOf, unpaid } from '../../payment/payable.ts';
-import { type PaymentParts, settlePending } from '../../payment/settle.ts';
+import { forgetWaiting, type PaymentParts, settlePending } from '../../payment/settle.ts';
 import { type Provider, Vault } from '../../payment/vault.ts';
 import { WalletAccount } from '../../payment/wallet-account.ts';
 import { raceAbort } from '../../util/watchdog.ts';
@@ -78,11 +78,12 @@ export function usePayment(
     onBusy(false);
   }
 
-  /** Some records may be paid for now. */
-  async function lookAgain(journal: PaymentJournal) {
+  /** Some records may be paid for now. @returns whether all are. */
+  async function lookAgain(journal: PaymentJournal): Promise<boolean> {
     const { account } = connected!;
     const { rest, waiting } = await standing(bill, account.address, journal);
     setConnected({ ...connected!, amount: sumOf(rest), waiting });
+    return rest.length === 0;
   }
 
   return {
@@ -113,10 +114,13 @@ export function usePayment(
         setConnected({ account, vault, amount: sumOf(rest), balance, fees, waiting });
       }),
     forget: () =>
-      work('connecting', async () => {
+      work('connecting', async (signal) => {
+        const { vault, waiting } = connected!;
         const journal = openJournal(chain);
-        await journal.removePending(connected!.waiting!);
-        await lookAgain(journal);
+        const hasLost = await forgetWaiting([waiting!], { vault, journal, signal });
+        const isPaid = await lookAgain(journal);
+        throwIfLost(hasLost);
+        if (isPaid) onPaid({ amount: 0n, fees: 0n });
       }),
     /** @param limit in atto. */
     pay: (limit: bigint) =>
@@ -148,10 +152,14 @@ export function usePayment(
   };
 }
 
-/** @throws GatewayApiError `CHANGED` if the chain has lost a payment, which is not on the bill. */
+/** @throws GatewayApiError `CHANGED`, as `throwIfLost`. */
 async function settle(parts: PaymentParts): Promise<void> {
-  if (await settlePending(parts))
-    throw new GatewayApiError('CHANGED', paymentTexts().lost, { isTranslated: true });
+  throwIfLost(await settlePending(parts));
+}
+
+/** @throws GatewayApiError `CHANGED` if the chain has lost a payment, which is not on the bill. */
+function throwIfLost(hasLost: boolean): void {
+  if (hasLost) throw new GatewayApiError('CHANGED', paymentTexts().lost, { isTranslated: true });
 }
 
 /** Lets the user stop waiting for a wallet. Only the answer to a transaction is awaited after that, for the journal. */
