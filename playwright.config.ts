@@ -90,8 +90,9 @@ export default defineConfig({
   workers: 3,
   fullyParallel: true,
   forbidOnly: Boolean(process.env.CI),
-  timeout: 60_000,
-  expect: { timeout: 15_000 },
+  // Continuous integration can be several times slower than a quiet machine.
+  timeout: 120_000,
+  expect: { timeout: 30_000 },
   use: { launchOptions: launchOptions(chromiumPath()) },
   projects: projects(),
 });

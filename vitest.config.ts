@@ -9,7 +9,9 @@ export default defineConfig({
   plugins: [pageStyle(), portableBrotliEncoder()],
   test: {
     include: ['tests/unit/**/*.test.ts'],
-    testTimeout: 60_000,
+    // Continuous integration can be several times slower than a quiet machine.
+    testTimeout: 120_000,
+    hookTimeout: 60_000,
     // The default leaves one processor free: of two, half of them.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     globalSetup: 'tests/support/global-setup.ts',

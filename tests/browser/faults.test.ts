@@ -162,7 +162,6 @@ test.describe('one of three peers', () => {
       startHolder,
       openGateway,
     }) => {
-      test.setTimeout(120_000);
       const [faulty, ...honest] = await Promise.all([
         startHolder(content.store, options),
         startHolder(content.store),
@@ -223,7 +222,6 @@ test(`HTTP serves if UDP is blocked: the first byte comes within ${seconds(3 * c
 test('restarted peers with other certificates and ports serve by HTTP at once, then by WebTransport', {
   tag: '@smoke',
 }, async ({ content, startHolder, startPeer, openGateway }) => {
-  test.setTimeout(120_000);
   // Their HTTP is refused while they are away, but a session that died says so only by its silence.
   const deadlineMs = 2 * stallMs;
   const before = await Promise.all([1, 2, 3].map(() => startHolder(content.store)));
@@ -312,7 +310,6 @@ test.describe('a download of 200 MB', () => {
     startPeer,
     openGateway,
   }) => {
-    test.setTimeout(120_000);
     const filled = await startPeer();
     const file = await publishFile(large, filled);
     await filled.kill();
@@ -353,7 +350,6 @@ test(`a request without any peer fails within ${seconds(2 * stallMs)}, and succe
   startPeer,
   openGateway,
 }) => {
-  test.setTimeout(120_000);
   const before = await Promise.all([1, 2, 3].map(() => startHolder(content.store)));
   const gateway = await openGateway({ peers: before.map(({ url }) => url) });
   const [first, second, third] = content.small;

@@ -13,8 +13,6 @@ import { publish } from '../support/publish.ts';
 import { storeShell } from '../support/shell-stored.ts';
 import { makeTarchive } from '../support/tarchive.ts';
 
-test.setTimeout(120_000);
-
 const script = readFileSync(join(distFolder, 'sw.js'), 'utf8');
 const [embedded] = /\{"hash":"[0-9a-f]{64}","first":.*?"optional":\[[^[\]]*\]\}/.exec(script)!;
 const build: Build = JSON.parse(embedded);
@@ -58,7 +56,7 @@ test('a first installation stores the first screen, and then the shell has the r
     return false;
   };
   await page.goto(`${deployment.url}/`);
-  await expect.poll(() => hasAll(page), { timeout: 30_000 }).toBe(true);
+  await expect.poll(() => hasAll(page)).toBe(true);
   expect(await storedFiles(page)).toEqual([...first, ...later].toSorted());
   // None twice, and none of the first screen's again.
   const files = requests.filter((path) => later.includes(path));
@@ -119,7 +117,7 @@ test('the rest of the shell waits while content is loading', async ({ page, star
   expect(ofWorker()).toEqual([]);
   goOn();
   expect(await answering).toMatchObject({ status: 200, text: 'Dear reader' });
-  await expect.poll(() => storeShell(page), { timeout: 30_000 }).toBe(true);
+  await expect.poll(() => storeShell(page)).toBe(true);
   expect(ofWorker()).not.toEqual([]);
   expect(await hasAll(page)).toBe(true);
 });
@@ -172,7 +170,7 @@ test('a second step that was interrupted goes on where it was', async ({ page, d
     return false;
   };
   await page.reload();
-  await expect.poll(() => hasAll(page), { timeout: 30_000 }).toBe(true);
+  await expect.poll(() => hasAll(page)).toBe(true);
   expect(requests.filter((path) => given.includes(path))).toEqual([]);
 });
 
@@ -232,7 +230,7 @@ mayRetry(keepsFormerWorker, () => {
     };
     await page.goto(deployment.url);
     await page.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
-    await expect.poll(() => asked.includes(liveView), { timeout: 30_000 }).toBe(true);
+    await expect.poll(() => asked.includes(liveView)).toBe(true);
     deployment.put(nextBuild);
     expect(await page.evaluate(lookForUpdate)).toBe('found');
     const reload = page.locator('.banner').getByRole('button', { name: 'Reload' });
@@ -268,5 +266,5 @@ test('a trusted page cannot ask the worker to store the shell’s files', async 
   deployment.drops = undefined;
   await page.goto(deployment.url);
   // The first attempt can be the worker's own, which began before the host gave the files.
-  await expect.poll(() => storeShell(page), { timeout: 30_000 }).toBe(true);
+  await expect.poll(() => storeShell(page)).toBe(true);
 });

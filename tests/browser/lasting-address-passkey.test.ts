@@ -153,7 +153,7 @@ test('a key can have a passphrase and a passkey, and a backup needs the passphra
   await backup.getByRole('button', { name: 'Create a backup…' }).click();
   await fillNewPassphrase(backup);
   await backup.getByRole('button', { name: 'Save the backup' }).click();
-  await expect(backup).toContainText('One lasting address is not in the backup.', { timeout: 30_000 });
+  await expect(backup).toContainText('One lasting address is not in the backup.');
   await backup.getByRole('button', { name: 'Done' }).click();
 
   await page.goto(`${root}/#publish`);

@@ -190,10 +190,10 @@ test('a backup brings the key to another browser with the same passphrase, but n
     const backup = sectionIn(elsewhere);
     await openBackup(backup, file, 'mellow crab harbour');
     const preview = backup.getByRole('region', { name: 'In this backup' });
-    await expect(preview).toContainText('1 lasting address, with its key. Garden', { timeout: 30_000 });
+    await expect(preview).toContainText('1 lasting address, with its key. Garden');
     await expect(preview.getByText('Keys cannot be restored at this address')).toHaveCount(warnings);
     await preview.getByRole('button', { name: 'Restore', exact: true }).click();
-    await expect(backup.getByRole('status')).toContainText('The backup was restored.', { timeout: 30_000 });
+    await expect(backup.getByRole('status')).toContainText('The backup was restored.');
     return { elsewhere, backup };
   };
 

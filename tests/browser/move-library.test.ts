@@ -199,7 +199,6 @@ test('publications move too: private ones open with their link at the other addr
   startPeer,
   folder,
 }) => {
-  test.setTimeout(120_000);
   const writable = await startPeer({ token });
   writeConfig({ peers: [writable.url] });
   const shell = await openShell(former, '#publish');
@@ -252,7 +251,6 @@ test('a cancelled move leaves both libraries as they were, also if its window is
 test('a site that fails to move is named with the reason, the others move, and a second attempt moves it', async ({
   startPeer,
 }) => {
-  test.setTimeout(120_000);
   const visited = await publishSite('Visited');
   const bytes = Buffer.from('a letter that no peer has yet');
   const other = await publish(bytes, await startPeer());

@@ -53,7 +53,6 @@ test('the peer in Rust takes over during a download, and every byte is right', a
   folder,
   startPeer,
 }) => {
-  test.setTimeout(120_000);
   const peer = await startNodePeer(folder);
   try {
     const file = new RepeatingFile(fileBytes);

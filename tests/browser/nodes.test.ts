@@ -109,7 +109,7 @@ test('the next start reads from remembered nodes, without a seed', async () => {
           };
         }),
     );
-  await expect.poll(stored, { timeout: 30_000 }).toBeInstanceOf(Array);
+  await expect.poll(stored).toBeInstanceOf(Array);
   await page.evaluate(() => nodePage.close());
   await open(0);
   expect((await read(other!)).code).toBe('ok');

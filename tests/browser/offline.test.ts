@@ -152,7 +152,7 @@ test('an error page opens its content by itself when the network is back', async
 
   await startAgain(peer);
   await page.context().setOffline(false);
-  await expect(page.getByText('This page was not seen.')).toBeVisible({ timeout: 30_000 });
+  await expect(page.getByText('This page was not seen.')).toBeVisible();
 });
 
 test('the worker asks unreachable peers again when the network is back, and an error page tries once', async ({
@@ -180,7 +180,7 @@ test('the worker asks unreachable peers again when the network is back, and an e
   let loads = 0;
   page.on('load', () => loads++);
   await context.setOffline(false);
-  await expect(page.getByText('Code PEERS_UNREACHABLE')).toBeVisible({ timeout: 30_000 });
+  await expect(page.getByText('Code PEERS_UNREACHABLE')).toBeVisible();
   expect(loads).toBe(1);
 });
 

@@ -64,7 +64,7 @@ test('the live screen shows the requests of a site on its own origin, alone and 
   for (let i = 0; i < 3; i++) {
     await page.evaluate(async () => (await (await fetch('/film.bin')).arrayBuffer()).byteLength);
   }
-  await expect(figure(shell, 'Served')).toHaveText(/^[67](\.\d+)? MB$/, { timeout: 15_000 });
+  await expect(figure(shell, 'Served')).toHaveText(/^[67](\.\d+)? MB$/);
   await expect(shell.getByRole('region', { name: 'Throughput' }).getByRole('img')).toHaveAttribute(
     'aria-label',
     /peak was .*MB per second/,
@@ -107,7 +107,7 @@ test('the live screen names a site with partitioned storage, and still shows the
     body: JSON.stringify({ address, report }),
   });
   expect(noted.status).toBe(204);
-  await expect(shell.getByText('is missing here')).toContainText('SITE_PARTITIONED', { timeout: 20_000 });
+  await expect(shell.getByText('is missing here')).toContainText('SITE_PARTITIONED');
   await fetchIn(shell, `/${address}/film.bin`);
   await expect(figure(shell, 'Served')).toHaveText(/MB$/);
 });

@@ -162,7 +162,7 @@ test('an address without content is not listed, although its origin was opened',
   const address = await publish(await makeTarchive(siteFiles('There')), peer);
   await visit(`${originOf(address)}/`, 'There, running');
   await shell.bringToFront();
-  await expect(shell.locator('.site-row')).toHaveCount(1, { timeout: 20_000 });
+  await expect(shell.locator('.site-row')).toHaveCount(1);
   expect((await sites(shell)).map(({ address }) => address)).toEqual([address]);
 });
 

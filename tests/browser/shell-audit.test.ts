@@ -62,7 +62,6 @@ test('axe finds no violation on the offer to move the library and on the page th
   startPeer,
   openGateway,
 }) => {
-  test.setTimeout(120_000);
   const peer = await startPeer();
   const { shell, url } = await openGateway({ peers: [peer.url] });
   const missing = 'ab'.repeat(32);

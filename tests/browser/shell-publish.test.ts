@@ -446,7 +446,6 @@ test.describe('choosing', () => {
 test('a file is published by WebTransport to a peer that has only pinned certificates', {
   tag: '@smoke',
 }, async ({ folder, startPeer, openGateway }) => {
-  test.setTimeout(120_000);
   const peer = await startPeer({ token: 'open sesame' });
   const { webTransport, certificateHashes } = peer.listening;
   const origin = `https://${new URL(webTransport!).host}`;
@@ -517,7 +516,6 @@ test('links open in the viewer while a publication continues, and leaving asks f
   startPeer,
   openGateway,
 }) => {
-  test.setTimeout(120_000);
   const peer = await startPeer();
   const letter = await publish(Buffer.from('a letter'), peer);
   const { shell, url } = await openGateway({ peers: [peer.url], names: { letter } });

@@ -68,7 +68,7 @@ for (const version of Object.keys(viteVersions) as (keyof typeof viteVersions)[]
     const server = spawn(process.execPath, args, { cwd: folder, stdio: 'ignore' });
     try {
       const script = () => fetch(`${url}antway-sw.js?assets=x`, { method: 'HEAD' });
-      await expect.poll(() => script().then(({ status }) => status, String), { timeout: 30_000 }).toBe(200);
+      await expect.poll(() => script().then(({ status }) => status, String)).toBe(200);
       const headers = Object.fromEntries((await script()).headers);
       const code = readFileSync(join(project.installed('sw'), 'antway-sw.js'), 'utf8');
       expect(headers).toMatchObject({

@@ -303,7 +303,7 @@ attack(
     await shell.evaluate(async () => (await navigator.serviceWorker.ready).unregister());
     await shell.close();
     await page.goto(`${originOf(victim)}/-/site`);
-    await expect(page.getByRole('heading')).toHaveText('This site in this browser', { timeout: 20_000 });
+    await expect(page.getByRole('heading')).toHaveText('This site in this browser');
     expect((await page.goto(`${originOf(victim)}/`))!.status()).toBe(451);
   },
 );
@@ -407,7 +407,7 @@ attack(
     expect(flood).toBeGreaterThan(100);
     for (const title of ['Victim', 'Attacker']) {
       await library.getByRole('button', { name: `Pin: ${title}` }).click();
-      await expect(library.getByText(`${title} is ready for offline use`)).toBeVisible({ timeout: 30_000 });
+      await expect(library.getByText(`${title} is ready for offline use`)).toBeVisible();
     }
   },
 );

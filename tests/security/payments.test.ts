@@ -65,7 +65,7 @@ attack(
     const wallets = price(shell).getByRole('group', { name: 'Pay with' }).getByRole('button');
     await wallets.click();
     await payButton(shell).click();
-    await expect(published(shell)).toBeVisible({ timeout: 30_000 });
+    await expect(published(shell)).toBeVisible();
     const names = () => indexedDB.databases().then((all) => all.map(({ name }) => name));
     expect(await shell.evaluate(names)).toContain('antway-payments');
 
@@ -73,7 +73,7 @@ attack(
     const opened = context.waitForEvent('page');
     await shell.evaluate((url) => void window.open(url), `${root}/${site}/`);
     const attacker = await opened;
-    await expect(attacker).toHaveTitle(/^found/, { timeout: 30_000 });
+    await expect(attacker).toHaveTitle(/^found/);
     const { names: found, offers } = JSON.parse((await attacker.title()).replace('found ', ''));
     expect(found).not.toContain('antway-payments');
     expect(offers[0]).toBe('announced');

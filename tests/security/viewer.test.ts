@@ -267,7 +267,7 @@ for (const [how, link] of [
           const frame = await view(bank, 'Bank');
           await frame.getByRole('link').click({ noWaitAfter: true });
         } else await shell.goto(`${root}/#view=${bank}/`);
-        await expect(state()).toHaveText('Not verified', { timeout: 30_000 });
+        await expect(state()).toHaveText('Not verified');
         await expect(heading()).toHaveText('Unknown page');
         await expect(shell).toHaveTitle(/^Unknown page/);
         const cover = (await shell.locator('.viewer-cover').boundingBox())!;

@@ -9,7 +9,7 @@ import { buildCli, built } from '../../src/cli/setup.mjs';
 import { LoopbackServer } from '../support/loopback-server.ts';
 import { closedPort } from './support/http-peer.ts';
 
-beforeAll(buildCli, 60_000);
+beforeAll(buildCli);
 
 let folder: string;
 let file: string;

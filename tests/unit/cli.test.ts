@@ -89,7 +89,7 @@ function writeSite(folder: string): void {
   }
 }
 
-beforeAll(buildCli, 60_000);
+beforeAll(buildCli);
 
 let scratch: string;
 beforeEach(() => {

@@ -26,4 +26,4 @@ it(`the worker's half of the access to nodes has at most ${budget.toLocaleString
   const bytes = brotliCompressSync(code).length;
   console.log(`the worker's half of the access to nodes: ${bytes.toLocaleString('en')} bytes, Brotli`);
   expect(bytes).toBeLessThanOrEqual(budget);
-}, 60_000);
+});

@@ -245,7 +245,7 @@ describe('a forged signature', () => {
     expect(await checks(blanks)).toMatchObject({ 'archive.tar.key': 'invalid signature' });
     // Quadratic work would take hours.
     expect(performance.now() - start).toBeLessThan(30_000);
-  }, 60_000);
+  });
 
   it('counts only for the bytes of the last line, if two lines have one path', async () => {
     const files = { 'archive.tar.key': keyFile(alice), 'page.html': text, 'evil.html': 'evil' };

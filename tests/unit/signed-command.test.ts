@@ -57,13 +57,13 @@ describe('antway publish --sign', () => {
       noKey: 0,
       unsigned: 0,
     });
-  }, 60_000);
+  });
 
   it('gives the same address each time, and another one than without signatures', async () => {
     const first = await publish('site', '--sign', 'alice.key');
     expect(await publish('site', '--sign', 'alice.key')).toMatchObject({ address: first.address });
     expect((await publish('site')).address).not.toBe(first.address);
-  }, 60_000);
+  });
 
   it('costs what “cost --sign” says', async () => {
     const published = await publish('site', '--sign', 'alice.key');
@@ -73,7 +73,7 @@ describe('antway publish --sign', () => {
       ...Object.fromEntries(Object.entries(published).filter(([key]) => /^(size|chunks|address)$/.test(key))),
     });
     expect((await json('cost', 'site', '--sign', 'alice.key')).size).toBe(size);
-  }, 60_000);
+  });
 
   it('refuses a wrong passphrase and a single file', async () => {
     const wrong = await runCli(['publish', 'site', '--out', 'chunks', '--sign', 'alice.key', '--json'], {
@@ -84,7 +84,7 @@ describe('antway publish --sign', () => {
     const single = await antway('publish', 'site/index.html', '--out', 'chunks', '--sign', 'alice.key');
     expect(single.code).toBe(2);
     expect(single.stderr).toContain('Only the files of a folder can be signed');
-  }, 60_000);
+  });
 });
 
 describe('antway ls and verify', () => {
@@ -93,7 +93,7 @@ describe('antway ls and verify', () => {
     const { stdout } = await antway('ls', address, '--signatures', '--from', 'chunks');
     expect(stdout).toContain('17  unsigned  index.html\n');
     expect((await json('verify', address, '--from', 'chunks')).signatures).toBeNull();
-  }, 60_000);
+  });
 
   it('name no key for a signature that a stranger copied, and fail', async () => {
     const xorname = sha3_256(new TextEncoder().encode('honest'));
@@ -120,7 +120,7 @@ describe('antway ls and verify', () => {
       valid: 0,
       invalid: ['evil.txt'],
     });
-  }, 60_000);
+  });
 
   it('follow the routes of the archive once, as “get” does', async () => {
     const xorname = sha3_256(new TextEncoder().encode('honest'));
@@ -147,5 +147,5 @@ describe('antway ls and verify', () => {
     const got = await antway('get', `${address}/page.txt`, '--from', 'chunks', '-o', '-');
     expect([got.stdout, await stateAt('page.txt')]).toEqual(['evil', 'unsigned']);
     expect(await stateAt('evil.txt')).toBe('valid');
-  }, 60_000);
+  });
 });

@@ -141,7 +141,7 @@ describe('a navigation for which peers look for long', () => {
     expect(network.asked.filter((hex) => hex === address.hex)).toEqual([address.hex]);
     await vi.waitFor(() => expect(network.aborted).toContain(address.hex), 2 * limits.progressMs.goOn);
     release();
-  }, 60_000);
+  });
 
   it('shows the whole time that the user has waited, also after another navigation', async () => {
     const { ask, release } = await startSlow();

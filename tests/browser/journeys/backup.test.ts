@@ -101,7 +101,7 @@ test('a user backs up everything in one browser and restores it in another one a
   const restore = sectionIn(there);
   await openBackup(restore, file, passphrase);
   const preview = restore.getByRole('region', { name: 'In this backup' });
-  await expect(preview).toContainText('3 sites: 1 pinned, 1 private', { timeout: 30_000 });
+  await expect(preview).toContainText('3 sites: 1 pinned, 1 private');
   await expect(preview).toContainText(peer.url);
   await expect(preview).toContainText('1 blocked address');
   await expect(preview.getByLabel('Sites that may run scripts')).not.toBeChecked();
@@ -109,7 +109,7 @@ test('a user backs up everything in one browser and restores it in another one a
   // Nothing was applied yet.
   expect(await sites(there)).toEqual([]);
   await preview.getByRole('button', { name: 'Restore', exact: true }).click();
-  await expect(restore.getByRole('status')).toContainText('The backup was restored.', { timeout: 30_000 });
+  await expect(restore.getByRole('status')).toContainText('The backup was restored.');
   await expect(restore.getByRole('status')).toContainText(
     '3 sites, 1 pins, 1 names, 1 blocked addresses, 0 sites',
   );
@@ -163,9 +163,9 @@ test('a backup without contents has a restored pin fetch its chunks from peers',
   const there = await openShellIn(other, `${host.url}/#settings`);
   const restore = sectionIn(there);
   await openBackup(restore, file, 'mellow crab harbour');
-  await expect(restore).toContainText('Peers supply the content of pinned sites.', { timeout: 30_000 });
+  await expect(restore).toContainText('Peers supply the content of pinned sites.');
   await restore.getByRole('button', { name: 'Restore', exact: true }).click();
-  await expect(restore.getByRole('status')).toContainText('1 pins', { timeout: 30_000 });
+  await expect(restore.getByRole('status')).toContainText('1 pins');
   await expectPin(there, pinned, { state: 'complete' });
 });
 
@@ -200,11 +200,11 @@ test('publications are restored at another origin: private ones open with their 
   const restore = sectionIn(there);
   await openBackup(restore, file, 'mellow crab harbour');
   const preview = restore.getByRole('region', { name: 'In this backup' });
-  await expect(preview).toContainText('2 publications. diary.txt, Garden & pond', { timeout: 30_000 });
+  await expect(preview).toContainText('2 publications. diary.txt, Garden & pond');
   await audit(there);
   await preview.getByLabel('Published by you').uncheck();
   await preview.getByRole('button', { name: 'Restore', exact: true }).click();
-  await expect(restore.getByRole('status')).toContainText('The backup was restored.', { timeout: 30_000 });
+  await expect(restore.getByRole('status')).toContainText('The backup was restored.');
   await expect(restore.getByRole('status')).not.toContainText('publication');
   await restore.getByRole('button', { name: 'Done' }).click();
   await openBackup(restore, file, 'mellow crab harbour');
@@ -247,7 +247,7 @@ test('a wrong passphrase and a wrong, cut, changed or newer file have a message 
     const path = join(folder, name);
     writeFileSync(path, bytes);
     await openBackup(section, path, passphrase);
-    await expect(section.getByRole('alert').first(), name).toHaveText(message, { timeout: 30_000 });
+    await expect(section.getByRole('alert').first(), name).toHaveText(message);
   }
   // After a wrong passphrase, the user need not choose the file again.
   writeFileSync(join(folder, 'right'), good);

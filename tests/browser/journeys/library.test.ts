@@ -255,7 +255,6 @@ test('the text and the export of a site on its own origin come from that origin'
   startHost,
   context,
 }) => {
-  test.setTimeout(120_000);
   const { address, root, origin, peer } = await startSiteOnOwnOrigin({ startPeer, startHost }, site);
   const shell = await openShellIn(context, `${root}/`);
   const page = await openTitled(context, `${root}/${address}/`, 'Low Tide');

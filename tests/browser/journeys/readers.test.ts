@@ -327,7 +327,6 @@ test.describe('readers', () => {
       [1280, 860],
     ] as const) {
       test(`axe finds no violation in any reader in the ${colorScheme} scheme, ${width} pixels wide`, async () => {
-        test.setTimeout(120_000);
         await page.emulateMedia({ colorScheme });
         await page.setViewportSize({ width, height });
         for (const [path, selector] of audited) {

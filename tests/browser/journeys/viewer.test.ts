@@ -214,7 +214,7 @@ test('the bar pins, lists files, tells source and size, and changes scripts', as
   const content = await untilViewed(shell, `/${site.address}/`);
   await expect(heading()).toHaveText('Low Tide');
   await bar().getByRole('button', { name: 'Pin' }).click();
-  await expect(bar().getByRole('button', { name: 'Unpin' })).toBeVisible({ timeout: 30_000 });
+  await expect(bar().getByRole('button', { name: 'Unpin' })).toBeVisible();
 
   await state().click();
   const details = shell.getByRole('region', { name: 'Details' });
@@ -299,7 +299,7 @@ test('a site opens below the bar offline after it was pinned', async () => {
   await openSite();
   const content = await untilViewed(shell, `/${site.address}/`);
   await bar().getByRole('button', { name: 'Pin' }).click();
-  await expect(bar().getByRole('button', { name: 'Unpin' })).toBeVisible({ timeout: 30_000 });
+  await expect(bar().getByRole('button', { name: 'Unpin' })).toBeVisible();
   await state().click();
   const details = shell.getByRole('region', { name: 'Details' });
   await expect(details).toContainText('Size');
