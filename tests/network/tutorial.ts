@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import type { Browser } from '@playwright/test';
-import { openWithoutScripts } from '../support/chromium.ts';
+import { openShellIn, openWithoutScripts } from '../support/chromium.ts';
+import { setSettings } from '../support/names-screen.ts';
 import { type Answer, codeOf, Reader } from '../support/tutorial.ts';
+import { viewed } from '../support/viewer.ts';
 import { type Row, seconds } from './rows.ts';
 
 const tutorial = 'pay-on-a-test-chain';
@@ -12,7 +14,7 @@ const newPassphrase: readonly Answer[] = [
   [/The same passphrase again: $/, 'correct horse'],
 ];
 
-/** Follows the tutorial on a test chain at a terminal, and opens what it publishes. */
+/** Follows the tutorial on a test chain at a terminal, and opens what it publishes by address and by name. */
 export async function followTutorial(browser: Browser): Promise<Row[]> {
   const reader = Reader.inLinkedProject();
   const startedMs = performance.now();
@@ -50,6 +52,7 @@ async function follow(reader: Reader, browser: Browser): Promise<void> {
   const [lasting] = /\b[0-9a-f]{64}$/m.exec(created.trimEnd())!;
   assert.notEqual(lasting, address);
   await opens(browser, url!.replace(address!, lasting!));
+  await opensByName(browser, new URL(url!).origin, lasting!);
   await network.stop();
 }
 
@@ -70,6 +73,19 @@ async function opens(browser: Browser, url: string): Promise<void> {
     await question.or(heading).first().waitFor({ timeout: 60_000 });
     await openWithoutScripts(page);
     await heading.waitFor({ timeout: 60_000 });
+  } finally {
+    await context.close();
+  }
+}
+
+/** Gives an address a name in another browser profile, and opens it by that name. */
+async function opensByName(browser: Browser, origin: string, address: string): Promise<void> {
+  const context = await browser.newContext();
+  try {
+    const shell = await openShellIn(context, origin);
+    await setSettings(shell, { names: { shelf: address } });
+    await shell.goto(`${origin}/~shelf/`);
+    await viewed(shell).getByRole('heading', { name: 'Paid once' }).waitFor({ timeout: 60_000 });
   } finally {
     await context.close();
   }
