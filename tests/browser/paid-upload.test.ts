@@ -60,6 +60,15 @@ async function connect(page: Page): Promise<void> {
   await expect(price(page).getByText(chain.accounts[0]!, { exact: true })).toBeVisible();
 }
 
+/** Gives the permission, and leaves the payment in the wallet. */
+async function permitOnly(page: Page): Promise<void> {
+  await walletIn(page).set({ mode: 'hold' });
+  await payButton(page).click();
+  await expect(price(page)).toContainText('Your wallet asks for the permission');
+  await walletIn(page).agreeLate();
+  await expect(price(page)).toContainText('Your wallet asks for the payment');
+}
+
 /** The balance of the paying account, in atto. */
 async function balance(): Promise<bigint> {
   const data = `0x70a08231${chain.accounts[0]!.slice(2).padStart(64, '0')}`;
@@ -202,12 +211,7 @@ test('a payment that waits in the wallet survives a reload, and is paid once', a
   const text = await choose(page);
   await askForPrice(page);
   await connect(page);
-  // The permission first, then the payment.
-  await walletIn(page).set({ mode: 'hold' });
-  await payButton(page).click();
-  await expect(price(page)).toContainText('Your wallet asks for the permission');
-  await walletIn(page).agreeLate();
-  await expect(price(page)).toContainText('Your wallet asks for the payment');
+  await permitOnly(page);
   const other = await openPublish(context, root);
   await page.close();
   await expect(other.getByRole('region', { name: 'Paid, and not stored yet' })).toContainText('garden.html');
@@ -229,11 +233,7 @@ test('a payment that the wallet sends late is found, and not asked for again', a
   await choose(page);
   await askForPrice(page);
   await connect(page);
-  await walletIn(page).set({ mode: 'hold' });
-  await payButton(page).click();
-  await expect(price(page)).toContainText('Your wallet asks for the permission');
-  await walletIn(page).agreeLate();
-  await expect(price(page)).toContainText('Your wallet asks for the payment');
+  await permitOnly(page);
   await price(page).getByRole('button', { name: 'Stop waiting' }).click();
   await expect(price(page)).toContainText('If you agree to it later, this app finds it');
   const [hash] = await walletIn(page).agreeLate();
@@ -253,11 +253,7 @@ test('a payment that the wallet sends before the user says that it is gone is no
   await choose(page);
   await askForPrice(page);
   await connect(page);
-  await walletIn(page).set({ mode: 'hold' });
-  await payButton(page).click();
-  await expect(price(page)).toContainText('Your wallet asks for the permission');
-  await walletIn(page).agreeLate();
-  await expect(price(page)).toContainText('Your wallet asks for the payment');
+  await permitOnly(page);
   await price(page).getByRole('button', { name: 'Stop waiting' }).click();
   await price(page).getByRole('button', { name: 'Another wallet' }).click();
   await price(page).getByRole('button', { name: 'Connect Test Wallet' }).click();
