@@ -12,7 +12,8 @@ export interface LookupOptions {
   /**
    * Asks one node for the nodes that it knows.
    * @param isClose whether the node is one of the close group, as far as the lookup knows at this moment. `named` are
-   *   nodes that it has just named and that count already.
+   *   nodes that it has just named and that count already. Without them, the answer is no while the lookup knows too
+   *   little: no node has named this one, and only a few others are known.
    * @throws if the node did not answer.
    */
   ask(
@@ -152,9 +153,10 @@ class Lookup {
     this.#asked++;
     for (const namer of candidate.sources ?? []) namer.asked++;
     const source: Source = { failed: 0, answered: 0, asked: 0 };
-    const isClose = (named: readonly NodeAddress[] = []) => {
-      for (const other of named) this.#add(other, source);
-      return this.#closest(nodeLimits.closeGroup).includes(candidate);
+    const isClose = (named?: readonly NodeAddress[]) => {
+      for (const other of named ?? []) this.#add(other, source);
+      const isGuess = !named && !candidate.sources && this.#candidates.size < nodeLimits.bucket;
+      return !isGuess && this.#closest(nodeLimits.closeGroup).includes(candidate);
     };
     try {
       isClose(await ask(node, isClose));

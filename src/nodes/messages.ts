@@ -163,7 +163,7 @@ export interface NamedNodes {
 
 /**
  * The nodes of an answer to `find_node`. An address that names another node is left out.
- * @throws AntwayError `CORRUPT` for an answer to another request, or with more nodes than requested.
+ * @throws AntwayError `CORRUPT` for an answer to another request, or with more nodes than any request asks for.
  */
 export function parseNodes({ header }: Response, expectedTarget: string): NamedNodes {
   const { target, nodes } = check(nodesHeader, header);

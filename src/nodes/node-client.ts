@@ -49,18 +49,24 @@ export interface PaidChunk {
   transaction: string;
 }
 
+/** What a node says that it can do. */
+export interface Abilities {
+  /** Whether it reads pointers. */
+  hasPointers: boolean;
+  /** How it wants to be paid. Undefined if it takes no paid chunks. */
+  payment: NodePayment | undefined;
+}
+
 /** An authenticated connection to one node. */
 export interface NodeClient {
   readonly address: NodeAddress;
   readonly isClosed: boolean;
   /** Whether a request waits for its answer. */
   readonly isBusy: boolean;
-  /** Whether the node reads pointers. */
-  readonly hasPointers: boolean;
-  /** How the node wants to be paid. Undefined if it takes no paid chunks. */
-  readonly payment: NodePayment | undefined;
-  /** The nodes closest to a target that the node knows. */
-  findNode(target: Uint8Array, options: RequestOptions): Promise<NamedNodes>;
+  /** @throws AntwayError; the signal's reason when aborted. */
+  abilities(signal: AbortSignal): Promise<Abilities>;
+  /** The nodes closest to a target that the node knows. @param count how many. Default: as many as an answer may name. */
+  findNode(target: Uint8Array, options: RequestOptions, count?: number): Promise<NamedNodes>;
   /** @returns bytes that nothing has verified; undefined if the node has none. */
   getChunk(address: Address, options: RequestOptions): Promise<Uint8Array<ArrayBuffer> | undefined>;
   /** Asks for the price of a chunk. @returns a quote that nothing has verified. */
@@ -84,7 +90,8 @@ interface Pending {
 }
 
 /**
- * Talks to a node over an open channel. A caller that aborts leaves at once. Its request keeps its place until the node
+ * Talks to a node over an open channel. It says hello, and sends the first request without waiting for the answer: at a
+ * distance that saves a round trip. A caller that aborts leaves at once. Its request keeps its place until the node
  * has answered, because an answer cannot be called back.
  */
 export class ChannelClient implements NodeClient {
@@ -99,7 +106,8 @@ export class ChannelClient implements NodeClient {
   /** Fires when the connection ends, with the reason. */
   readonly #end = new AbortController();
   #session: Session | undefined;
-  #hello: Hello = { capabilities: new Set(), payment: undefined };
+  #greeting: Promise<Hello> | undefined;
+  #isGreeted = false;
   /** A node stores one chunk of a connection at a time. */
   readonly #puts = new Places(1);
   #sending: Promise<void> = Promise.resolve();
@@ -113,6 +121,8 @@ export class ChannelClient implements NodeClient {
     this.#inbox = new Inbox(clock, {
       onPayload: (payload) => this.#received(payload),
       onBytes: (count) => {
+        // They are the answer to the hello.
+        if (!this.#isGreeted) return;
         for (const { onBytes } of this.#pending.values()) onBytes(count);
       },
       onFailed: (error) => this.#fail(error),
@@ -121,7 +131,7 @@ export class ChannelClient implements NodeClient {
   }
 
   /**
-   * Authenticates the node and learns what it can do. Closes the channel if that fails.
+   * Authenticates the node, and asks what it can do. Closes the channel if that fails.
    * @throws AntwayError `PEERS_UNREACHABLE`, `CORRUPT`; the signal's reason when aborted.
    */
   static async connect(
@@ -129,10 +139,13 @@ export class ChannelClient implements NodeClient {
     address: NodeAddress,
     clock: Clock,
     signal: AbortSignal,
+    handshake = new Handshake(),
   ): Promise<ChannelClient> {
     const client = new ChannelClient(channel, address, clock);
     try {
-      await client.#greet(signal);
+      await client.#authenticate(handshake, signal);
+      client.#greeting = client.#greet();
+      client.#greeting.catch((error) => client.#fail(error));
       return client;
     } catch (error) {
       client.#fail(error);
@@ -148,19 +161,22 @@ export class ChannelClient implements NodeClient {
     return this.#pending.size > 0;
   }
 
-  get hasPointers(): boolean {
-    const { capabilities } = this.#hello;
-    return capabilities.has('pointer_protocol') && capabilities.has('chunk_protocol');
+  async abilities(signal: AbortSignal): Promise<Abilities> {
+    const { capabilities, payment } = await raceAbort(this.#greeting!, signal);
+    const has = (...names: string[]) => names.every((name) => capabilities.has(name));
+    return {
+      hasPointers: has('pointer_protocol', 'chunk_protocol'),
+      payment: has('quote_chunk', 'put_chunk') ? payment : undefined,
+    };
   }
 
-  get payment(): NodePayment | undefined {
-    const { capabilities, payment } = this.#hello;
-    return capabilities.has('quote_chunk') && capabilities.has('put_chunk') ? payment : undefined;
-  }
-
-  async findNode(target: Uint8Array, options: RequestOptions): Promise<NamedNodes> {
+  async findNode(
+    target: Uint8Array,
+    options: RequestOptions,
+    count: number = nodeLimits.bucket,
+  ): Promise<NamedNodes> {
     const text = toHex(target);
-    const request = { type: 'find_node', target: text, count: nodeLimits.bucket } as const;
+    const request = { type: 'find_node', target: text, count } as const;
     return this.#parsed(await this.#request(request, smallFrame, options), (response) =>
       parseNodes(response, text),
     );
@@ -179,6 +195,8 @@ export class ChannelClient implements NodeClient {
   }
 
   async putChunk({ address, bytes, quote, transaction }: PaidChunk, options: RequestOptions): Promise<void> {
+    // A chunk is too large to be sent twice.
+    await this.abilities(options.signal);
     const release = await raceAbort(this.#puts.take(options.signal), this.#end.signal);
     const paid = { quote, transaction_hash: transaction };
     const request = { type: 'put_chunk', address: address.hex, ...paid } as const;
@@ -187,6 +205,8 @@ export class ChannelClient implements NodeClient {
   }
 
   async getPointer(address: Address, options: RequestOptions): Promise<Uint8Array<ArrayBuffer> | undefined> {
+    await this.abilities(options.signal);
+    // The body has the number of the request. No other request begins before this one.
     const id = this.#lastId + 1;
     const frame = smallFrame + nodeLimits.smallBodyBytes;
     const body = encodePointerGet(id, address.bytes);
@@ -200,8 +220,7 @@ export class ChannelClient implements NodeClient {
     this.#fail(nodeError('unreachable', 'The connection to a node is no longer needed.'));
   }
 
-  async #greet(signal: AbortSignal): Promise<void> {
-    const handshake = new Handshake();
+  async #authenticate(handshake: Handshake, signal: AbortSignal): Promise<void> {
     await this.#rate.take(signal);
     const accepted = new Promise<Uint8Array>((resolve) => {
       this.#onAccept = resolve;
@@ -211,9 +230,16 @@ export class ChannelClient implements NodeClient {
     await raceAbort(this.#send(handshake.hello), signal);
     const accept = await raceAbort(raceAbort(accepted, this.#end.signal), signal);
     this.#session = handshake.finish(accept, peerIdBytes(this.address));
-    const response = await this.#request({ type: 'hello' }, smallFrame, { signal });
-    this.#hello = this.#parsed(response, () => parseHello(response, this.address.peerId));
-    if (this.#hello.capabilities.has(multiplexing)) this.#places.add(nodeLimits.requestsAtOnce - 1);
+  }
+
+  async #greet(): Promise<Hello> {
+    await this.#rate.take(this.#end.signal);
+    const response = await this.#exchange(++this.#lastId, { type: 'hello' }, smallFrame);
+    refuseError(response);
+    const hello = parseHello(response, this.address.peerId);
+    if (hello.capabilities.has(multiplexing)) this.#places.add(nodeLimits.requestsAtOnce - 1);
+    this.#isGreeted = true;
+    return hello;
   }
 
   #onAccept: (accept: Uint8Array) => void = () => undefined;
@@ -247,14 +273,56 @@ export class ChannelClient implements NodeClient {
         leave();
         onEnd();
       };
+      if (!this.#isGreeted) await this.#lead(signal);
       await this.#rate.take(signal);
       this.#end.signal.throwIfAborted();
     } catch (error) {
       release();
       throw error;
     }
+    const isEarly = !this.#isGreeted;
+    const count = (bytes: number) => signal.aborted || onBytes(bytes);
+    const exchange = async () => {
+      const first = await this.#exchange(id, request, frameBytes, count, body);
+      if (!isEarly || first.status !== 'error' || errorCode(first) !== notGreeted) return first;
+      await this.#greeting;
+      if (signal.aborted) return first;
+      await this.#rate.take(this.#end.signal);
+      return this.#exchange(++this.#lastId, request, frameBytes, count, body);
+    };
+    const finished = exchange().finally(release);
+    // It has no other listener if the caller leaves.
+    finished.catch((error) => this.#fail(error));
+    const response = await raceAbort(finished, signal).catch((error) => {
+      // Nothing reads the answer. It may have four megabytes.
+      finished.then(({ body }) => resized(body.buffer, 0)).catch(() => undefined);
+      throw error;
+    });
+    refuseError(response);
+    return response;
+  }
+
+  /** Lets the node take the hello in before the first request: a node refuses requests until it has answered it. */
+  async #lead(signal: AbortSignal): Promise<void> {
+    const timer = new AbortController();
+    const lead = this.#clock.delay(nodeLimits.helloLeadMs, timer.signal).catch(() => undefined);
+    try {
+      await raceAbort(Promise.race([this.#greeting, lead]), signal);
+    } finally {
+      timer.abort();
+    }
+  }
+
+  /** Sends a request. @returns its answer. @throws the reason for which the connection ended. */
+  async #exchange(
+    id: number,
+    request: RequestBody,
+    frameBytes: number,
+    onBytes: (count: number) => void = () => undefined,
+    body?: Uint8Array<ArrayBuffer>,
+  ): Promise<Response> {
     const answer = new Promise<Response>((resolve) => {
-      this.#pending.set(id, { resolve, onBytes: (count) => signal.aborted || onBytes(count) });
+      this.#pending.set(id, { resolve, onBytes });
     });
     // The node answers a chunk only once it has all of it, and has asked the chain for the payment.
     const workMs = body ? nodeLimits.putMs : 0;
@@ -266,22 +334,12 @@ export class ChannelClient implements NodeClient {
     const inTime = sent.then(() =>
       withTimeout(this.#clock, totalMs, this.#end.signal, late, (ended) => raceAbort(answer, ended)),
     );
-    const finished = raceAbort(Promise.race([answer, inTime]), this.#end.signal).finally(() => {
+    inTime.catch((error) => this.#fail(error));
+    try {
+      return await raceAbort(Promise.race([answer, inTime]), this.#end.signal);
+    } finally {
       this.#pending.delete(id);
-      release();
-    });
-    // They have no other listener if the caller leaves.
-    for (const part of [inTime, finished]) part.catch((error) => this.#fail(error));
-    const response = await raceAbort(finished, signal).catch((error) => {
-      // Nothing reads the answer. It may have four megabytes.
-      finished.then(({ body }) => resized(body.buffer, 0)).catch(() => undefined);
-      throw error;
-    });
-    if (response.status === 'error') {
-      const reason = errorCode(response);
-      throw nodeError('refused', `A node refused a request (${reason}).`, undefined, { reason });
     }
-    return response;
   }
 
   /**
@@ -316,4 +374,14 @@ export class ChannelClient implements NodeClient {
     this.#inbox.stop();
     this.#channel.close();
   }
+}
+
+/** The code of a node that has not answered the hello yet. */
+const notGreeted = 'authentication_required';
+
+/** @throws AntwayError `PEERS_UNREACHABLE` with `details.reason`, the node's code, if a node refused a request. */
+function refuseError(response: Response): void {
+  if (response.status !== 'error') return;
+  const reason = errorCode(response);
+  throw nodeError('refused', `A node refused a request (${reason}).`, undefined, { reason });
 }

@@ -13,6 +13,8 @@ export const nodeLimits = Object.freeze({
 
   /** Nodes that one answer may name, and nodes that a lookup keeps in view (`K`). */
   bucket: 20,
+  /** Nodes that the first answers name: each takes 0.75 kB, and a new connection brings 6 kB in one round trip. */
+  firstNames: 7,
   /** Requests of a lookup at the same time (`α`). */
   parallel: 6,
   /** A request gives its place to another after this time, but goes on. A lookup has at most `mostParallel`. */
@@ -38,13 +40,18 @@ export const nodeLimits = Object.freeze({
   /** Nodes close connections that are idle for a minute. */
   idleMs: 50_000,
   connections: 24,
+  /** Attempts to connect: so many in all, and so many that began within `youngMs`. Most others go to dead nodes. */
+  attemptsAtOnce: 24,
   connectsAtOnce: 12,
+  youngMs: 2_000,
   /** Nodes accept four connections of an IP address. Antway has one for each node, and so many for each host. */
   connectionsPerHost: 4,
   /** Nodes close a connection that sends more than 16 requests a second, and count the handshake. */
   requestsPerSecond: 14,
   requestBurst: 12,
   requestsAtOnce: 4,
+  /** How much earlier than the first request a node gets the hello. */
+  helloLeadMs: 20,
 
   /** A node that failed is not asked for this time, and twice as long after each further failure. */
   retryMs: { first: 60_000, most: 3_600_000 },

@@ -35,7 +35,9 @@ export class NodePool {
   readonly #options: PoolOptions;
   readonly #clients = new Map<string, { client: NodeClient; usedAt: number }>();
   readonly #connecting = new SingleFlight<NodeClient>();
-  readonly #places = new Places(nodeLimits.connectsAtOnce);
+  readonly #attempts = new Places(nodeLimits.attemptsAtOnce);
+  /** The attempts that are young: one to a dead node costs nothing while it waits, and must not keep others from starting. */
+  readonly #young = new Places(nodeLimits.connectsAtOnce);
   /** Connections that are open or being opened, by host. */
   readonly #hosts = new Map<string, number>();
   /**
@@ -124,9 +126,13 @@ export class NodePool {
   }
 
   async #connect(node: NodeAddress, signal: AbortSignal): Promise<NodeClient> {
-    const release = await this.#places.take(signal);
-    const { connect, clock, isLocal, onAnswered } = this.#options;
+    const { connect, clock, isLocal } = this.#options;
+    const leave = await this.#attempts.take(signal);
+    const timer = new AbortController();
+    let growOld: () => void = () => undefined;
     try {
+      growOld = await this.#young.take(signal);
+      clock.delay(nodeLimits.youngMs, timer.signal).then(growOld, () => undefined);
       this.#makeRoom();
       const host = hostNetwork(node.host);
       if (!isLocal && (this.#hosts.get(host) ?? 0) >= nodeLimits.connectionsPerHost) {
@@ -138,10 +144,9 @@ export class NodePool {
         const late = () => nodeError('timeout', `The node at ${node.host} does not answer.`);
         const client = await withTimeout(clock, totalMs, signal, late, (own) => connect(node, own));
         this.#clients.set(node.peerId, { client, usedAt: clock.now() });
-        this.#failures.delete(pairOf(node));
-        this.#failures.delete(socketOf(node));
-        this.#answered.set(socketOf(node), node.peerId);
-        onAnswered(node);
+        // Others may have connected meanwhile.
+        if (this.#clients.size > nodeLimits.connections) this.#closeOldest(client);
+        void this.#greeted(node, client);
         return client;
       } catch (error) {
         this.#countHost(node, -1);
@@ -149,7 +154,25 @@ export class NodePool {
         throw error;
       }
     } finally {
-      release();
+      timer.abort();
+      growOld();
+      leave();
+    }
+  }
+
+  /** A node counts as working once it has said what it can do. */
+  async #greeted(node: NodeAddress, client: NodeClient): Promise<void> {
+    const isOwn = () => this.#clients.get(node.peerId)?.client === client;
+    try {
+      await client.abilities(new AbortController().signal);
+      if (!isOwn()) return;
+      this.#failures.delete(pairOf(node));
+      this.#failures.delete(socketOf(node));
+      this.#answered.set(socketOf(node), node.peerId);
+      this.#options.onAnswered(node);
+    } catch (error) {
+      if (isOwn()) this.#close(node.peerId);
+      this.#notConnected(node, error);
     }
   }
 
@@ -164,20 +187,27 @@ export class NodePool {
     this.#options.onFailed(node);
   }
 
+  /** A further failure never shortens the time. */
   #leaveOut(key: string, forMs: number, count = 1): void {
+    const until = Math.max(this.#failures.get(key)?.until ?? 0, this.#options.clock.now() + forMs);
     this.#failures.delete(key);
-    this.#failures.set(key, { count, until: this.#options.clock.now() + forMs });
+    this.#failures.set(key, { count, until });
     if (this.#failures.size > mostFailures) this.#failures.delete(this.#failures.keys().next().value!);
   }
 
   /** Closes connections that ended, and the one that was not used for the longest time if there are too many. */
   #makeRoom(): void {
     for (const peerId of [...this.#clients.keys()]) this.#open(peerId);
-    if (this.#clients.size < nodeLimits.connections) return;
-    const idle = [...this.#clients.entries()].filter(([, { client }]) => !client.isBusy);
+    if (this.#clients.size < nodeLimits.connections || this.#closeOldest()) return;
+    throw nodeError('refused', 'All connections to nodes are in use.');
+  }
+
+  /** Closes the connection that was not used for the longest time, but not `except`. @returns whether there was one. */
+  #closeOldest(except?: NodeClient): boolean {
+    const idle = [...this.#clients.entries()].filter(([, { client }]) => !client.isBusy && client !== except);
     const [oldest] = idle.sort(([, a], [, b]) => a.usedAt - b.usedAt);
-    if (!oldest) throw nodeError('refused', 'All connections to nodes are in use.');
-    this.#close(oldest[0]);
+    if (oldest) this.#close(oldest[0]);
+    return oldest !== undefined;
   }
 
   #countHost({ host }: NodeAddress, change: number): void {

@@ -52,6 +52,7 @@ export class Nodes {
   readonly #closed = new AbortController();
   readonly #pace = new Pace();
   #start: Promise<void> | undefined;
+  #hasLookedUp = false;
   #lookups = 0;
   #isSaving = false;
 
@@ -114,9 +115,9 @@ export class Nodes {
 
     const group = await this.#lookup(address.bytes, signal, found.signal, async (node, isClose, own) => {
       const client = await this.#pool.client(node, own);
-      const before = this.#table.size >= nodeLimits.bucket && isClose();
+      const before = isClose();
       if (before && (await get(client, own))) return [];
-      const { addresses: named } = await client.findNode(address.bytes, { signal: own });
+      const named = await this.#namesOf(client, address.bytes, own);
       this.#named(named);
       if (!before && isClose(named)) await get(client, own);
       return named;
@@ -149,7 +150,7 @@ export class Nodes {
     const records: T[] = [];
     let denials = 0;
     await this.#askRest(group, signal, never, async (client, own) => {
-      if (!client.hasPointers) return;
+      if (!(await client.abilities(own)).hasPointers) return;
       const record = await client.getPointer(address, { signal: own });
       if (!record) denials++;
       else records.push(await verify(record));
@@ -235,7 +236,19 @@ export class Nodes {
       throw error;
     } finally {
       this.#lookups--;
+      this.#hasLookedUp = true;
     }
+  }
+
+  /** Asks a node for names: for few while nothing is known, because few of them come in one round trip. */
+  async #namesOf(client: NodeClient, target: Uint8Array, signal: AbortSignal): Promise<NodeAddress[]> {
+    const isFirst = !this.#hasLookedUp && this.#table.size < nodeLimits.bucket;
+    if (isFirst) {
+      const { addresses, peerIds } = await client.findNode(target, { signal }, nodeLimits.firstNames);
+      // The others take no browsers.
+      if (addresses.length === peerIds.size) return addresses;
+    }
+    return (await client.findNode(target, { signal })).addresses;
   }
 
   async #askRest(

@@ -9,6 +9,7 @@ import { nodeLimits } from './node-limits.ts';
 import { IndexedDbMemory, noMemory } from './node-memory.ts';
 import { Nodes } from './nodes.ts';
 import { mainnetSeeds } from './seeds.ts';
+import { Handshake } from './session.ts';
 import { openWebRtcChannel } from './webrtc-channel.ts';
 
 /** Whether all given nodes are in private networks. Then the other nodes may be there too. */
@@ -36,10 +37,12 @@ export function openNodes(
     seeds: parseSeeds(network === 'mainnet' ? mainnetSeeds : network),
     connect: async (node, signal) => {
       const late = () => nodeError('timeout', `The node at ${node.host} does not answer.`);
-      const channel = await withTimeout(systemClock, nodeLimits.connectMs, signal, late, (own) =>
+      const opening = withTimeout(systemClock, nodeLimits.connectMs, signal, late, (own) =>
         openWebRtcChannel(node, own),
       );
-      return ChannelClient.connect(channel, node, systemClock, signal);
+      // Its key takes time to make, and the channel opens meanwhile.
+      const handshake = new Handshake();
+      return ChannelClient.connect(await opening, node, systemClock, signal, handshake);
     },
     memory: remembers ? new IndexedDbMemory(createStore('antway-nodes', 'nodes')) : noMemory,
     clock: systemClock,

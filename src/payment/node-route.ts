@@ -57,7 +57,7 @@ export class NodeRoute implements Route {
     const found = await nodes.closest(target, nodeLimits.closeGroup, signal);
     const asked = found.map(({ node }) => node);
     const { answers } = await this.#gather(asked, quoteMs, signal, nodeLimits.closeGroup, (node, own) =>
-      nodes.use(node, own, async ({ payment }) => ({ payment })),
+      nodes.use(node, own, (client) => client.abilities(own)),
     );
     if (answers.length === 0) throw this.#shortfall('No node of the network answers.');
     const fitting = answers.filter(({ payment }) => payment && isPaidBy(payment, chain)).length;
@@ -132,7 +132,8 @@ export class NodeRoute implements Route {
     const payees = closest.flatMap(({ node }) => (isPayee(node.peerId, closest) ? [node] : []));
     const ask = (node: NodeAddress, own: AbortSignal) =>
       nodes.use(node, own, async (client) => {
-        if (!client.payment || !isPaidBy(client.payment, chain)) {
+        const { payment } = await client.abilities(own);
+        if (!payment || !isPaidBy(payment, chain)) {
           throw nodeError('refused', 'A node wants to be paid elsewhere.');
         }
         const { isStored, quote } = await client.quoteChunk(address, record.size, { signal: own });

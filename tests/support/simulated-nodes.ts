@@ -13,6 +13,8 @@ export type Behaviour =
   | 'honest'
   /** Does not answer a packet. */
   | 'dead'
+  /** Takes no browsers, so others name it without an address. */
+  | 'browserless'
   /** Everything takes twenty times as long. */
   | 'slow'
   /** Sends wrong bytes for every address. */
@@ -91,6 +93,11 @@ export class SimulatedNetwork {
     return behaviour ? group.filter((node) => node.behaviour === behaviour) : group;
   }
 
+  /** All nodes, those closest to an address first. */
+  closestOfAll(address: Address): SimulatedNode[] {
+    return this.#closest(this.nodes, address.bytes, this.nodes.length);
+  }
+
   /** A client of the network. */
   client(seeds: readonly NodeAddress[], memory: NodeMemory = noMemory): Nodes {
     return new Nodes({
@@ -104,7 +111,7 @@ export class SimulatedNetwork {
   async #connect(address: NodeAddress, signal: AbortSignal): Promise<NodeClient> {
     this.counts.connects++;
     const node = this.#byHost.get(address.host);
-    if (!node || node.behaviour === 'dead') {
+    if (!node || node.behaviour === 'dead' || node.behaviour === 'browserless') {
       this.counts.failedConnects++;
       await this.#clock.delay(nodeLimits.connectMs, signal);
       throw nodeError('timeout', 'no answer');
@@ -139,15 +146,15 @@ export class SimulatedNetwork {
       get isBusy() {
         return pending > 0;
       },
-      hasPointers: true,
-      payment: undefined,
+      abilities: async () => ({ hasPointers: true, payment: undefined }),
       quoteChunk: () => Promise.reject(nodeError('refused', 'It takes no payments.')),
       putChunk: () => Promise.reject(nodeError('refused', 'It takes no payments.')),
-      findNode: (target, options) => {
+      findNode: (target, options, count = nodeLimits.bucket) => {
         this.counts.findNode++;
         return answer(options, () => {
-          const addresses = this.#named(node, target);
-          return { addresses, peerIds: new Set(addresses.map(({ peerId }) => peerId)) };
+          const named = this.#named(node, target).slice(0, count);
+          const addresses = named.filter(({ host }) => this.#byHost.get(host)?.behaviour !== 'browserless');
+          return { addresses, peerIds: new Set(named.map(({ peerId }) => peerId)) };
         });
       },
       getChunk: (address, options) => {

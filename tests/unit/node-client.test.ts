@@ -67,7 +67,7 @@ describe('a connection to an honest node', () => {
   it('reads a chunk, denies another, and names nodes', async () => {
     const { clock, connected } = open(honest);
     const client = await clock.run(connected);
-    expect(client.hasPointers).toBe(true);
+    expect(await client.abilities(never)).toEqual({ hasPointers: true, payment: undefined });
     expect(await clock.run(client.getChunk(address, { signal: never }))).toEqual(new Uint8Array(bytes));
     const other = Address.fromBytes(new Uint8Array(32));
     expect(await clock.run(client.getChunk(other, { signal: never }))).toBeUndefined();
@@ -97,6 +97,84 @@ describe('a connection to an honest node', () => {
       }
       expect(await clock.run(Promise.all(reads))).toHaveLength(6);
     }
+  });
+
+  it('sends one request before the answer to the hello, and again if it came too early', async () => {
+    for (const refuses of [false, true]) {
+      const held: (() => void)[] = [];
+      const { clock, connected, server } = open((request, server) => {
+        const { request_id, type } = request;
+        if (type === 'hello') held.push(() => honest(request, server));
+        else if (held.length === 1 && refuses) {
+          const code = 'authentication_required';
+          held.push(() => server.respond({ request_id, status: 'error', type: 'error', code, message: '' }));
+        } else honest(request, server);
+      });
+      const client = await clock.run(connected);
+      const reads = Promise.all([1, 2].map(() => client.getChunk(address, { signal: never })));
+      await clock.pass(nodeLimits.helloLeadMs - 1);
+      expect(server.requests.map(({ type }) => type)).toEqual(['hello']);
+      await clock.pass(1);
+      expect(server.requests.map(({ type }) => type)).toEqual(['hello', 'get_chunk']);
+      for (const answer of held) answer();
+      expect(await clock.run(reads)).toHaveLength(2);
+      expect(server.requests).toHaveLength(refuses ? 4 : 3);
+      expect(new Set(server.requests.map(({ request_id }) => request_id)).size).toBe(server.requests.length);
+    }
+  });
+
+  it('does not count the answer to the hello as bytes of an early request', async () => {
+    let greet: () => void = () => undefined;
+    let answer: () => void = () => undefined;
+    const { clock, connected } = open((request, server) => {
+      if (request.type === 'hello') greet = () => honest(request, server);
+      else answer = () => honest(request, server);
+    });
+    const client = await clock.run(connected);
+    let count = 0;
+    const onBytes = (bytes: number) => {
+      count += bytes;
+    };
+    const read = client.getChunk(address, { signal: never, onBytes });
+    await clock.pass(nodeLimits.helloLeadMs + 10);
+    greet();
+    await clock.pass(10);
+    expect(count).toBe(0);
+    answer();
+    await clock.run(read);
+    expect(count).toBeGreaterThan(bytes.length);
+  });
+
+  it('does not send a chunk before the answer to the hello', async () => {
+    const { clock, connected, server } = open(() => undefined);
+    const client = await clock.run(connected);
+    const chunk = { address, bytes: new Uint8Array(bytes), quote: {} as StorageQuote, transaction: '' };
+    const stored = client.putChunk(chunk, { signal: never });
+    stored.catch(() => undefined);
+    await clock.pass(1_000);
+    expect(server.requests.map(({ type }) => type)).toEqual(['hello']);
+    client.close();
+    await expect(stored).rejects.toMatchObject({ details: { problem: 'unreachable' } });
+  });
+
+  it('does not repeat an early request whose caller has left', async () => {
+    const code = 'authentication_required';
+    let greet: () => void = () => undefined;
+    const { clock, connected, server, isClosed } = open((request, server) => {
+      if (request.type === 'hello') greet = () => honest(request, server);
+      else
+        server.respond({ request_id: request.request_id, status: 'error', type: 'error', code, message: '' });
+    });
+    const client = await clock.run(connected);
+    const leave = new AbortController();
+    const read = client.getChunk(address, { signal: leave.signal });
+    await clock.pass(nodeLimits.helloLeadMs + 10);
+    leave.abort(new Error('left'));
+    await expect(read).rejects.toThrow('left');
+    greet();
+    await clock.pass(100);
+    expect(server.requests).toHaveLength(2);
+    expect([isClosed(), client.isBusy]).toEqual([false, false]);
   });
 
   it('sends no more requests a second than nodes accept', async () => {
@@ -423,7 +501,8 @@ describe('a hostile node', () => {
 
   it('does not make an aborted connect wait', async () => {
     const clock = new VirtualClock();
-    const { channel, isClosed } = channelTo(identity, () => undefined);
+    const { channel, isClosed } = channelTo(identity, honest);
+    channel.send = async () => undefined;
     const abort = new AbortController();
     const connected = ChannelClient.connect(channel, addressOf(identity), clock, abort.signal);
     await clock.pass(10);

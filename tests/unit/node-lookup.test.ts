@@ -71,6 +71,18 @@ describe('a lookup in a network of 10,000 nodes', () => {
     }
   });
 
+  it('finds a node behind many that take no browsers', async () => {
+    const { clock, simulated } = network(15);
+    const address = simulated.store(bytes);
+    const [seed] = simulated.seeds(1);
+    const others = simulated.closestOfAll(address).filter(({ address }) => address !== seed);
+    for (const node of others) node.behaviour = 'browserless';
+    const last = others.at(-1)!;
+    last.behaviour = 'honest';
+    simulated.records.get(address.hex)!.holders = new Set([last.address.peerId]);
+    expect(await clock.run(simulated.client([seed!]).chunk(address, { verify }))).toEqual(bytes);
+  });
+
   it('does not report absence if too few nodes answer', async () => {
     const { clock, simulated } = network(1_000);
     const seeds = simulated.seeds(3);

@@ -26,8 +26,7 @@ function client(address: NodeAddress): NodeClient & { isClosed: boolean; isBusy:
     address,
     isClosed: false,
     isBusy: false,
-    hasPointers: false,
-    payment: undefined,
+    abilities: async () => ({ hasPointers: false, payment: undefined }),
     quoteChunk: () => Promise.reject(nodeError('refused', 'It takes no payments.')),
     putChunk: async () => undefined,
     findNode: async () => ({ addresses: [], peerIds: new Set() }),
@@ -120,6 +119,75 @@ describe('the pool of connections', () => {
     expect(nodes.isAllowed(node(1))).toBe(false);
     await clock.pass(nodeLimits.retryMs.first);
     expect(nodes.isAllowed(node(1))).toBe(true);
+  });
+
+  it('lets dead nodes delay other attempts only for a short time, up to a limit', async () => {
+    const { nodes, clock, dialled } = pool(
+      (_, signal) =>
+        new Promise((_, reject) => {
+          signal.addEventListener('abort', () => reject(signal.reason));
+        }),
+    );
+    for (let i = 0; i < 2 * nodeLimits.attemptsAtOnce; i++) {
+      nodes.client(node(i), never).catch(() => undefined);
+    }
+    await clock.pass(nodeLimits.youngMs - 1);
+    expect(dialled).toHaveLength(nodeLimits.connectsAtOnce);
+    await clock.pass(2);
+    expect(dialled).toHaveLength(2 * nodeLimits.connectsAtOnce);
+    await clock.pass(2 * nodeLimits.youngMs);
+    expect(dialled).toHaveLength(nodeLimits.attemptsAtOnce);
+    await clock.pass(nodeLimits.connectMs + nodeLimits.handshakeMs);
+    expect(dialled).toHaveLength(2 * nodeLimits.attemptsAtOnce);
+  });
+
+  it('leaves out a node that does not answer the hello, for longer each time', async () => {
+    const { nodes, clock, dialled, failed } = pool(async (address) => ({
+      ...client(address),
+      abilities: () => Promise.reject(nodeError('refused', 'No.')),
+    }));
+    for (const retryMs of [nodeLimits.retryMs.first, 2 * nodeLimits.retryMs.first]) {
+      await nodes.client(node(1), never);
+      await clock.pass(1);
+      expect([nodes.isAllowed(node(1)), nodes.connected]).toEqual([false, 0]);
+      await clock.pass(retryMs - 2);
+      expect(nodes.isAllowed(node(1))).toBe(false);
+      await clock.pass(1);
+      expect(nodes.isAllowed(node(1))).toBe(true);
+    }
+    expect([dialled.length, failed.length]).toEqual([2, 2]);
+  });
+
+  it.each([
+    ['ends', nodeError('unreachable', 'closed')],
+    ['is greeted', undefined],
+  ])('leaves out a node for an hour that sent wrong bytes before it %s', async (_, error) => {
+    let end: (error: Error | undefined) => void = () => undefined;
+    const { nodes, clock } = pool(async (address) => ({
+      ...client(address),
+      abilities: () =>
+        new Promise((resolve, reject) => {
+          end = (error) => (error ? reject(error) : resolve({ hasPointers: false, payment: undefined }));
+        }),
+    }));
+    await nodes.client(node(1), never);
+    nodes.failed(node(1), nodeError('wrong-bytes', 'wrong'));
+    end(error);
+    await clock.pass(nodeLimits.banMs - 1);
+    expect(nodes.isAllowed(node(1))).toBe(false);
+    await clock.pass(1);
+    expect(nodes.isAllowed(node(1))).toBe(true);
+  });
+
+  it('closes idle connections if more than allowed were opened at the same time', async () => {
+    const { nodes, clock } = pool(async (address) => {
+      await clock.delay(1);
+      return client(address);
+    });
+    const all = Array.from({ length: 2 * nodeLimits.connections }, (_, i) => nodes.client(node(i), never));
+    const clients = await clock.run(Promise.all(all));
+    expect(nodes.connected).toBe(nodeLimits.connections);
+    expect(clients.at(-1)!.isClosed).toBe(false);
   });
 
   it('does not leave out an honest node because strangers named false nodes at its socket', async () => {
