@@ -91,7 +91,11 @@ export async function prepareBill(
 async function storedBatch(root: string, journal: PaymentJournal): Promise<Batch> {
   const batch = await journal.batch(root);
   if (batch) return checkStoredBatch(batch);
-  throw paymentError('QUOTE', 'A batch is not in the journal. Restore it from a backup.', { root });
+  throw paymentError(
+    'QUOTE',
+    'A batch is not in the journal of payments. If you have a copy of the journal, put it back.',
+    { root },
+  );
 }
 
 /**

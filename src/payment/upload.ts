@@ -62,7 +62,7 @@ async function paymentOf(entry: RecordEntry, journal: PaymentJournal): Promise<R
   const [batch, payment] = await Promise.all([journal.batch(root), journal.batchPayment(root)]);
   const proof = batch && payment && proofOf(batch, payment.pool, address);
   if (proof) return { merkle: proof };
-  const message = `The proof of payment for ${address} is not in the journal. Restore it from a backup.`;
+  const message = `The proof of payment for ${address} is not in the journal of payments. If you have a copy of the journal, put it back.`;
   throw paymentError('UNPAID', message, { address, root });
 }
 

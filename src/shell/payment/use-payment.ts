@@ -32,7 +32,7 @@ export interface Connected {
 }
 
 /** The step that the user waits for. */
-export type Wait = 'connecting' | 'approving' | 'paying' | 'confirming';
+export type Wait = 'connecting' | 'asking' | 'approving' | 'paying' | 'confirming';
 
 /** The upload to pay for. */
 export interface Due {
@@ -100,7 +100,7 @@ export function usePayment(
           stoppable(provider, () => stopping.current!.signal),
         );
         const account = await WalletAccount.connect(vault);
-        setWait('confirming');
+        setWait('asking');
         const journal = openJournal(chain);
         if (await forgetFormerChain(chain, await vault.fingerprint()))
           throw new GatewayApiError('CHANGED', paymentTexts().newChain, { isTranslated: true });
@@ -114,7 +114,7 @@ export function usePayment(
         setConnected({ account, vault, amount: sumOf(rest), balance, fees, waiting });
       }),
     forget: () =>
-      work('connecting', async (signal) => {
+      work('asking', async (signal) => {
         const { vault, waiting } = connected!;
         const journal = openJournal(chain);
         const hasLost = await forgetWaiting([waiting!], { vault, journal, signal });
@@ -124,7 +124,7 @@ export function usePayment(
       }),
     /** @param limit in atto. */
     pay: (limit: bigint) =>
-      work('confirming', async (signal) => {
+      work('asking', async (signal) => {
         const { account, vault } = connected!;
         const journal = openJournal(chain);
         const { address, name, records } = due;

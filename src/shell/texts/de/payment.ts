@@ -53,6 +53,7 @@ export const payment: typeof english = {
   otherWallet: 'Eine andere Wallet',
   back: 'Zurück',
   connecting: 'Antworten Sie in Ihrer Wallet …',
+  asking: 'Antway fragt die Kette …',
   approving: 'Ihre Wallet fragt nach der Erlaubnis, genau diesen Betrag zu nehmen …',
   paying: 'Ihre Wallet fragt nach der Zahlung …',
   confirming: 'Die Kette bestätigt die Zahlung …',

@@ -51,6 +51,7 @@ export const payment = {
   otherWallet: 'Another wallet',
   back: 'Back',
   connecting: 'Answer in your wallet …',
+  asking: 'Antway asks the chain …',
   approving: 'Your wallet asks for the permission to take exactly this amount …',
   paying: 'Your wallet asks for the payment …',
   confirming: 'The chain confirms the payment …',
