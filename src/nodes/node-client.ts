@@ -49,7 +49,7 @@ export interface PaidChunk {
   transaction: string;
 }
 
-/** What a node says that it can do. */
+/** The abilities that a node reports. */
 export interface Abilities {
   /** Whether it reads pointers. */
   hasPointers: boolean;
