@@ -13,7 +13,7 @@ export interface LookupOptions {
    * Asks one node for the nodes that it knows.
    * @param isClose whether the node is one of the close group, as far as the lookup knows at this moment. `named` are
    *   nodes that it has just named and that count already. Without them, the answer is no while the lookup knows too
-   *   little: no node has named this one, and only a few others are known.
+   *   little: it began with this node, and knows only a few others.
    * @throws if the node did not answer.
    */
   ask(

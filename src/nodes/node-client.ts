@@ -100,7 +100,7 @@ export class ChannelClient implements NodeClient {
   readonly #clock: Clock;
   readonly #inbox: Inbox;
   readonly #rate: RateLimit;
-  /** One request until the node has said that it takes several. */
+  /** One request beside the hello, until the node has said that it takes several. */
   readonly #places = new Places(1);
   readonly #pending = new Map<number, Pending>();
   /** Fires when the connection ends, with the reason. */

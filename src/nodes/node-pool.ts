@@ -36,7 +36,7 @@ export class NodePool {
   readonly #clients = new Map<string, { client: NodeClient; usedAt: number }>();
   readonly #connecting = new SingleFlight<NodeClient>();
   readonly #attempts = new Places(nodeLimits.attemptsAtOnce);
-  /** The attempts that are young: one to a dead node costs nothing while it waits, and must not keep others from starting. */
+  /** The attempts that are young. One to a dead node costs little while it waits, so it does not delay others for long. */
   readonly #young = new Places(nodeLimits.connectsAtOnce);
   /** Connections that are open or being opened, by host. */
   readonly #hosts = new Map<string, number>();
@@ -133,7 +133,9 @@ export class NodePool {
     try {
       growOld = await this.#young.take(signal);
       clock.delay(nodeLimits.youngMs, timer.signal).then(growOld, () => undefined);
-      this.#makeRoom();
+      if (this.#openCount() >= nodeLimits.connections && !this.#oldestIdle()) {
+        throw nodeError('refused', 'All connections to nodes are in use.');
+      }
       const host = hostNetwork(node.host);
       if (!isLocal && (this.#hosts.get(host) ?? 0) >= nodeLimits.connectionsPerHost) {
         throw nodeError('refused', `There are enough connections to ${host}.`);
@@ -144,8 +146,7 @@ export class NodePool {
         const late = () => nodeError('timeout', `The node at ${node.host} does not answer.`);
         const client = await withTimeout(clock, totalMs, signal, late, (own) => connect(node, own));
         this.#clients.set(node.peerId, { client, usedAt: clock.now() });
-        // Others may have connected meanwhile.
-        if (this.#clients.size > nodeLimits.connections) this.#closeOldest(client);
+        this.#makeRoom(client);
         void this.#greeted(node, client);
         return client;
       } catch (error) {
@@ -195,19 +196,25 @@ export class NodePool {
     if (this.#failures.size > mostFailures) this.#failures.delete(this.#failures.keys().next().value!);
   }
 
-  /** Closes connections that ended, and the one that was not used for the longest time if there are too many. */
-  #makeRoom(): void {
+  /** Forgets connections that ended. @returns how many are open. */
+  #openCount(): number {
     for (const peerId of [...this.#clients.keys()]) this.#open(peerId);
-    if (this.#clients.size < nodeLimits.connections || this.#closeOldest()) return;
-    throw nodeError('refused', 'All connections to nodes are in use.');
+    return this.#clients.size;
   }
 
-  /** Closes the connection that was not used for the longest time, but not `except`. @returns whether there was one. */
-  #closeOldest(except?: NodeClient): boolean {
+  /** Closes idle connections beyond the limit, but not the new one. An attempt to a dead node closes none. */
+  #makeRoom(latest: NodeClient): void {
+    while (this.#openCount() > nodeLimits.connections) {
+      const oldest = this.#oldestIdle(latest);
+      if (!oldest) return;
+      this.#close(oldest);
+    }
+  }
+
+  /** The peer id of the connection that was not used for the longest time. */
+  #oldestIdle(except?: NodeClient): string | undefined {
     const idle = [...this.#clients.entries()].filter(([, { client }]) => !client.isBusy && client !== except);
-    const [oldest] = idle.sort(([, a], [, b]) => a.usedAt - b.usedAt);
-    if (oldest) this.#close(oldest[0]);
-    return oldest !== undefined;
+    return idle.sort(([, a], [, b]) => a.usedAt - b.usedAt)[0]?.[0];
   }
 
   #countHost({ host }: NodeAddress, change: number): void {

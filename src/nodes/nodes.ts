@@ -240,7 +240,7 @@ export class Nodes {
     }
   }
 
-  /** Asks a node for names: for few while nothing is known, because few of them come in one round trip. */
+  /** Asks a node for names: for few while only a few are known, because those come in one round trip. */
   async #namesOf(client: NodeClient, target: Uint8Array, signal: AbortSignal): Promise<NodeAddress[]> {
     const isFirst = !this.#hasLookedUp && this.#table.size < nodeLimits.bucket;
     if (isFirst) {

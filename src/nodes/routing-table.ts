@@ -6,7 +6,7 @@ import { nodeLimits } from './node-limits.ts';
 export interface KnownNode {
   readonly address: NodeAddress;
   readonly id: Uint8Array;
-  /** When it was last connected: milliseconds of the clock. Undefined if only other nodes have named it. */
+  /** When it last answered the hello of a connection: milliseconds of the clock. Undefined if only other nodes have named it. */
   answeredAt: number | undefined;
 }
 
@@ -33,7 +33,7 @@ export class RoutingTable {
     if (!this.get(address.peerId)) this.#add({ address, id: peerIdBytes(address), answeredAt: undefined });
   }
 
-  /** Call this when a node was authenticated at an address. */
+  /** Call this when an authenticated node has answered the hello at an address. */
   answered(address: NodeAddress, now: number): void {
     const known = this.get(address.peerId);
     const next = { address, id: peerIdBytes(address), answeredAt: now };

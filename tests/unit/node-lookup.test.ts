@@ -18,7 +18,7 @@ function network(nodes: number, shares: Partial<Record<Behaviour, number>> = {},
   return { clock, simulated, client: simulated.client(simulated.seeds(7)) };
 }
 
-describe('a lookup in a network of 10,000 nodes', () => {
+describe('a lookup', () => {
   const cases: [string, Partial<Record<Behaviour, number>>][] = [
     ['all nodes are honest', {}],
     ['30 % are dead', { dead: 0.3 }],
@@ -33,7 +33,7 @@ describe('a lookup in a network of 10,000 nodes', () => {
     ],
   ];
 
-  it.each(cases)('reads every record if %s', async (_, shares) => {
+  it.each(cases)('reads every record of 10,000 nodes if %s', async (_, shares) => {
     const { clock, simulated, client } = network(10_000, shares);
     for (let i = 0; i < 10; i++) {
       const address = simulated.store(bytes);

@@ -42,6 +42,7 @@ function pool(connect: ConnectNode = async (address) => client(address), isLocal
   const clock = new VirtualClock();
   const dialled: NodeAddress[] = [];
   const failed: NodeAddress[] = [];
+  const answered: NodeAddress[] = [];
   const nodes = new NodePool({
     clock,
     isLocal,
@@ -49,10 +50,10 @@ function pool(connect: ConnectNode = async (address) => client(address), isLocal
       dialled.push(address);
       return connect(address, signal);
     },
-    onAnswered: () => undefined,
+    onAnswered: (address) => answered.push(address),
     onFailed: (address) => failed.push(address),
   });
-  return { clock, nodes, dialled, failed };
+  return { clock, nodes, dialled, failed, answered };
 }
 
 describe('the pool of connections', () => {
@@ -179,15 +180,69 @@ describe('the pool of connections', () => {
     expect(nodes.isAllowed(node(1))).toBe(true);
   });
 
-  it('closes idle connections if more than allowed were opened at the same time', async () => {
+  it('closes idle connections once more than allowed have opened, and none for a dead node', async () => {
     const { nodes, clock } = pool(async (address) => {
+      if (address.port === dead) throw nodeError('unreachable', 'no answer');
       await clock.delay(1);
+      const opened = client(address);
+      opened.isBusy = true;
+      void clock.delay(10).then(() => {
+        opened.isBusy = false;
+      });
+      return opened;
+    });
+    const dead = 7;
+    const open = (from: number, port?: number) =>
+      clock.run(
+        Promise.allSettled(
+          Array.from({ length: nodeLimits.connections }, (_, i) =>
+            nodes.client(node(from + i, undefined, port), never),
+          ),
+        ),
+      );
+    await open(0);
+    await clock.pass(20);
+    await open(100, dead);
+    expect(nodes.connected).toBe(nodeLimits.connections);
+    expect(nodes.isConnected(node(0))).toBe(true);
+    await open(200);
+    expect(nodes.connected).toBe(nodeLimits.connections);
+    expect([nodes.isConnected(node(0)), nodes.isConnected(node(223))]).toEqual([false, true]);
+  });
+
+  it('reports that a node answered once it has answered the hello', async () => {
+    let greet: () => void = () => undefined;
+    const { nodes, clock, answered } = pool(async (address) => ({
+      ...client(address),
+      abilities: () =>
+        new Promise((resolve) => {
+          greet = () => resolve({ hasPointers: false, payment: undefined });
+        }),
+    }));
+    await nodes.client(node(1), never);
+    expect(answered).toEqual([]);
+    greet();
+    await clock.pass(1);
+    expect(answered).toEqual([node(1)]);
+  });
+
+  it('gives the place of a caller back that leaves while it waits', async () => {
+    const { nodes, clock, dialled } = pool(async (address) => {
+      await clock.delay(100);
       return client(address);
     });
-    const all = Array.from({ length: 2 * nodeLimits.connections }, (_, i) => nodes.client(node(i), never));
-    const clients = await clock.run(Promise.all(all));
-    expect(nodes.connected).toBe(nodeLimits.connections);
-    expect(clients.at(-1)!.isClosed).toBe(false);
+    const first = Array.from({ length: nodeLimits.connectsAtOnce }, (_, i) => nodes.client(node(i), never));
+    const leave = new AbortController();
+    const left = Array.from({ length: nodeLimits.attemptsAtOnce }, (_, i) =>
+      nodes.client(node(100 + i), leave.signal),
+    );
+    const ended = Promise.allSettled(left);
+    await clock.pass(10);
+    leave.abort(new Error('left'));
+    expect((await ended).every(({ status }) => status === 'rejected')).toBe(true);
+    await clock.run(Promise.all(first));
+    await clock.run(Promise.all(first.map((_, i) => nodes.client(node(200 + i), never))));
+    expect(dialled).toHaveLength(2 * nodeLimits.connectsAtOnce);
   });
 
   it('does not leave out an honest node because strangers named false nodes at its socket', async () => {
