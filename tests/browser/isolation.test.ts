@@ -358,7 +358,8 @@ test.describe('in subdomain mode', () => {
         }
         return {
           storage: localStorage.length,
-          cookie: document.cookie,
+          // While the shell opens a bridge, it has a cookie without content for a moment, which all sites see.
+          cookies: document.cookie.split('; ').filter((cookie) => !/^$|^antway-same-site-/.test(cookie)),
           caches: (await caches.keys()).filter((name) => name === 'secret'),
           databases: (await indexedDB.databases()).map(({ name }) => name).sort(),
           fetched: await Promise.all([alice!, `${alice}/secret.txt`, shell!, `${shell}/-/stats`].map(read)),
@@ -368,7 +369,7 @@ test.describe('in subdomain mode', () => {
     );
     expect(seen).toEqual({
       storage: 0,
-      cookie: '',
+      cookies: [],
       caches: [],
       databases: expect.not.arrayContaining(['secret']),
       // The last goes to the host, past the worker of the gateway's own origin.
