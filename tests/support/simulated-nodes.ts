@@ -124,9 +124,11 @@ export class SimulatedNetwork {
 
   #client(node: SimulatedNode, factor: number): NodeClient {
     let pending = 0;
+    let isClosed = false;
     const answer = async <T>({ signal, onBytes }: RequestOptions, make: () => T): Promise<T> => {
       pending++;
       try {
+        if (isClosed) throw nodeError('unreachable', 'closed');
         await this.#clock.delay(node.roundTripMs * factor, signal);
         onBytes?.(1);
         return make();
@@ -142,7 +144,9 @@ export class SimulatedNetwork {
     };
     return {
       address: node.address,
-      isClosed: false,
+      get isClosed() {
+        return isClosed;
+      },
       get isBusy() {
         return pending > 0;
       },
@@ -165,7 +169,9 @@ export class SimulatedNetwork {
         this.counts.getPointer++;
         return answer(options, () => get(address));
       },
-      close: () => undefined,
+      close: () => {
+        isClosed = true;
+      },
     };
   }
 

@@ -126,6 +126,13 @@ describe('a lookup', () => {
     expect((clock.now() - before) / 10).toBeLessThan(4_000);
   });
 
+  it('reads many records at the same time, although idle connections are closed meanwhile', async () => {
+    const { clock, simulated, client } = network(1_000, { dead: 0.3, slow: 0.2 });
+    const reads = Array.from({ length: 40 }, () => client.chunk(simulated.store(bytes), { verify }));
+    expect(await clock.run(Promise.all(reads))).toHaveLength(40);
+    expect(client.status.connected).toBeLessThanOrEqual(nodeLimits.connections);
+  });
+
   it('does not ask a node again that sent wrong bytes', async () => {
     const { clock, simulated, client } = network(20, { forger: 0.6 });
     const forgers = simulated.nodes.filter(({ behaviour }) => behaviour === 'forger').length;
