@@ -63,7 +63,7 @@ export interface NodeClient {
   readonly isClosed: boolean;
   /** Whether a request waits for its answer. */
   readonly isBusy: boolean;
-  /** @throws AntwayError; the signal's reason when aborted. */
+  /** Waits for the answer to the hello. @throws AntwayError; the signal's reason when aborted. */
   abilities(signal: AbortSignal): Promise<Abilities>;
   /** The nodes closest to a target that the node knows. @param count how many. Default: as many as an answer may name. */
   findNode(target: Uint8Array, options: RequestOptions, count?: number): Promise<NamedNodes>;
@@ -121,7 +121,7 @@ export class ChannelClient implements NodeClient {
     this.#inbox = new Inbox(clock, {
       onPayload: (payload) => this.#received(payload),
       onBytes: (count) => {
-        // They are the answer to the hello.
+        // These bytes are the answer to the hello, and not of a record.
         if (!this.#isGreeted) return;
         for (const { onBytes } of this.#pending.values()) onBytes(count);
       },
@@ -131,7 +131,8 @@ export class ChannelClient implements NodeClient {
   }
 
   /**
-   * Authenticates the node, and asks what it can do. Closes the channel if that fails.
+   * Authenticates the node, and says hello. Closes the channel if that fails.
+   * @param handshake is used once. A caller can make it while the channel opens, because its key takes time.
    * @throws AntwayError `PEERS_UNREACHABLE`, `CORRUPT`; the signal's reason when aborted.
    */
   static async connect(
@@ -206,7 +207,7 @@ export class ChannelClient implements NodeClient {
 
   async getPointer(address: Address, options: RequestOptions): Promise<Uint8Array<ArrayBuffer> | undefined> {
     await this.abilities(options.signal);
-    // The body has the number of the request. No other request begins before this one.
+    // The body has the number of the request, so nothing may be awaited before `#request` takes the number.
     const id = this.#lastId + 1;
     const frame = smallFrame + nodeLimits.smallBodyBytes;
     const body = encodePointerGet(id, address.bytes);
@@ -302,7 +303,7 @@ export class ChannelClient implements NodeClient {
     return response;
   }
 
-  /** Lets the node take the hello in before the first request: a node refuses requests until it has answered it. */
+  /** Waits until the node has probably answered the hello. Before that, it refuses requests. */
   async #lead(signal: AbortSignal): Promise<void> {
     const timer = new AbortController();
     const lead = this.#clock.delay(nodeLimits.helloLeadMs, timer.signal).catch(() => undefined);

@@ -50,7 +50,7 @@ export const nodeLimits = Object.freeze({
   requestsPerSecond: 14,
   requestBurst: 12,
   requestsAtOnce: 4,
-  /** How much earlier than the first request a node gets the hello. */
+  /** How much later than the hello the first request is sent, if the node has not answered the hello by then. */
   helloLeadMs: 20,
 
   /** A node that failed is not asked for this time, and twice as long after each further failure. */

@@ -40,7 +40,7 @@ export function openNodes(
       const opening = withTimeout(systemClock, nodeLimits.connectMs, signal, late, (own) =>
         openWebRtcChannel(node, own),
       );
-      // Its key takes time to make, and the channel opens meanwhile.
+      // The key of the handshake takes time to make, and the channel opens meanwhile.
       const handshake = new Handshake();
       return ChannelClient.connect(await opening, node, systemClock, signal, handshake);
     },
