@@ -56,8 +56,12 @@ try {
   if (wanted.includes(acme)) results.push(await runRust(acme, ['--test', 'acme'], { ANTWAY_PEBBLE: pebble }));
   if (wanted.includes('browser')) results.push(await runBrowser(chromium, headlessShell, { quick, full }));
   if (wanted.includes(thirdParty)) results.push(await runThirdParty(chromium));
-  if (wanted.includes('firefox')) results.push(await runFirefox(firefox));
-  if (wanted.includes('webkit')) results.push(await runWebKit());
+  // Each opens one browser at a time, and waits much.
+  const others = [
+    wanted.includes('firefox') && runFirefox(firefox),
+    wanted.includes('webkit') && runWebKit(),
+  ];
+  results.push(...(await Promise.all(others)).filter(Boolean));
   process.exitCode = summarise(results);
 } catch (error) {
   process.on('exit', () => console.log('0 passed, 1 failed')); // a reader of the last line must find one
@@ -124,19 +128,20 @@ function runUnit(full) {
  */
 function runFirefox(firefox) {
   const config = join(root, 'tests/firefox/vitest.config.ts');
-  return runVitest('firefox', ['--config', config], { ...process.env, ANTWAY_FIREFOX: firefox });
+  return runVitest('firefox', ['--config', config], { env: { ...process.env, ANTWAY_FIREFOX: firefox } });
 }
 
 /**
- * The same in WebKitGTK, over HTTP.
+ * The same in WebKitGTK, over HTTP. Its output comes at its end, because Firefox runs at the same time.
  * @returns {Promise<Result>}
  */
 function runWebKit() {
-  return runVitest('webkit', ['--config', join(root, 'tests/webkit/vitest.config.ts')]);
+  const config = join(root, 'tests/webkit/vitest.config.ts');
+  return runVitest('webkit', ['--config', config], { printAtEnd: true });
 }
 
 /** @returns {Promise<Result>} */
-async function runVitest(name, args = [], env = process.env) {
+async function runVitest(name, args = [], options = {}) {
   const report = await freshReport(`${name}.json`);
   const code = await runner(
     process.execPath,
@@ -148,7 +153,7 @@ async function runVitest(name, args = [], env = process.env) {
       '--reporter=json',
       `--outputFile.json=${report}`,
     ],
-    { env },
+    options,
   );
   const json = await readReport(report);
   return result(name, code, json?.numPassedTests, json?.numFailedTests);
@@ -240,24 +245,32 @@ function summarise(/** @type {Result[]} */ results) {
   return sum('failed') > 0 ? 1 : 0;
 }
 
-/** Runs a test runner with its output shown. @returns {Promise<number>} its exit code. */
-function runner(command, args, { env = process.env, onOutput } = {}) {
-  console.log(
-    `\n— ${[command === process.execPath ? 'node' : command, ...args].join(' ').replaceAll(root, '')}\n`,
-  );
+/**
+ * Runs a test runner and shows its output.
+ * @param {{ env?: NodeJS.ProcessEnv, onOutput?(text: string): void, printAtEnd?: boolean }} [options] `onOutput` gets what
+ *   it printed; with `printAtEnd`, the output appears when the runner has ended.
+ * @returns {Promise<number>} its exit code.
+ */
+function runner(command, args, { env = process.env, onOutput, printAtEnd = false } = {}) {
+  const title = `\n— ${[command === process.execPath ? 'node' : command, ...args].join(' ').replaceAll(root, '')}\n\n`;
+  if (!printAtEnd) process.stdout.write(title);
   return new Promise((resolve, reject) => {
+    const isRead = printAtEnd || onOutput;
     const child = spawn(command, args, {
       cwd: root,
       env,
-      stdio: ['ignore', onOutput ? 'pipe' : 'inherit', 'inherit'],
+      stdio: ['ignore', isRead ? 'pipe' : 'inherit', printAtEnd ? 'pipe' : 'inherit'],
     });
     child.on('error', reject);
     let output = '';
-    child.stdout?.setEncoding('utf8').on('data', (text) => {
-      process.stdout.write(text);
-      output += text;
-    });
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.setEncoding('utf8').on('data', (text) => {
+        if (!printAtEnd) process.stdout.write(text);
+        output += text;
+      });
+    }
     child.on('close', (code) => {
+      if (printAtEnd) process.stdout.write(title + output);
       onOutput?.(output);
       resolve(code ?? 1);
     });
