@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
+import { expectAccessible } from '../support/accessibility.ts';
 import { expect, test } from '../support/chromium.ts';
 import { openPublish } from '../support/lasting-address.ts';
 import { distFolder } from '../support/paths.ts';
@@ -47,8 +47,7 @@ test('the nodes are offered for uploads once direct connections are on, and an e
   await expect(direct(page)).toBeVisible();
   await fillNetwork(page, chain);
   await expect(direct(page)).toHaveAccessibleName(/the nodes learn your IP address/);
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  expect(violations).toEqual([]);
+  await expectAccessible(page);
   await seePrice(page);
   await expect(
     page.getByText('Choose a peer or the nodes, to bring the chunks to the network.'),

@@ -1,6 +1,6 @@
-import { AxeBuilder } from '@axe-core/playwright';
 import type { BrowserContext, Page } from '@playwright/test';
 import { Address } from '../../src/address.ts';
+import { expectAccessible } from '../support/accessibility.ts';
 import { expect, fetchIn, openShellIn, openTitled, test } from '../support/chromium.ts';
 import type { PeerProcess } from '../support/peer-process.ts';
 import { noise, publish } from '../support/publish.ts';
@@ -75,8 +75,7 @@ test('the live screen shows the requests of a site on its own origin, alone and 
   await expect(shell.getByRole('region', { name: 'Chunks on their way' })).toContainText(
     peer.url.slice('http://'.length),
   );
-  const { violations } = await new AxeBuilder({ page: shell }).analyze();
-  expect(violations).toEqual([]);
+  await expectAccessible(shell);
 
   await view.selectOption({ label: 'The gateway’s own origin' });
   await expect(figure(shell, 'Served')).toHaveText(/B$/);
@@ -128,8 +127,7 @@ test('a pinned site that the browser may evict says so, and has a button that re
   await live.close();
   await library.bringToFront();
   await expect(library.locator('.library-head')).toContainText('of the gateway’s own origin');
-  const { violations } = await new AxeBuilder({ page: library }).analyze();
-  expect(violations).toEqual([]);
+  await expectAccessible(library);
 
   const ask = row.getByRole('button', { name: 'Ask for persistent storage: Keeper' });
   await ask.click();

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
+import { expectAccessible } from '../support/accessibility.ts';
 import { batchRecords, makeBatchFile } from '../support/batch-file.ts';
 import { expect, openShellIn, test } from '../support/chromium.ts';
 import { openPublish, startPublisher } from '../support/lasting-address.ts';
@@ -43,11 +43,6 @@ async function choose(page: Page, text = randomBytes(16).toString('hex')): Promi
 async function askForPrice(page: Page, { atPeers = false } = {}): Promise<void> {
   await fillNetwork(page, chain, { atPeers, relay: relay.url });
   await seePrice(page);
-}
-
-async function expectAccessible(page: Page): Promise<void> {
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  expect(violations).toEqual([]);
 }
 
 /** The peer at this root also answers at its address. */

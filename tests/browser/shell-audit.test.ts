@@ -1,6 +1,6 @@
-import { AxeBuilder } from '@axe-core/playwright';
 import { chromium, type Page } from '@playwright/test';
 import lighthouse, { desktopConfig } from 'lighthouse';
+import { expectAccessible } from '../support/accessibility.ts';
 import { expect, Gateway, openWithoutScripts, test } from '../support/chromium.ts';
 import { freePort } from '../support/loopback-server.ts';
 import { publish } from '../support/publish.ts';
@@ -108,17 +108,7 @@ async function filled(page: Page, screen: string): Promise<void> {
 }
 
 async function audit(page: Page, name: string): Promise<void> {
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-    // An experimental rule, off by default: users of voice control say the label that they see.
-    const rules = { 'label-content-name-mismatch': { enabled: true } };
-    const { violations } = await new AxeBuilder({ page }).options({ rules }).analyze();
-    const found = violations.map(({ id, nodes }) => [
-      id,
-      nodes.map(({ html, failureSummary }) => [html, failureSummary]),
-    ]);
-    expect(found, `${name}, ${colorScheme}`).toEqual([]);
-  }
+  await expectAccessible(page, { what: name, schemes: ['light', 'dark'] });
 }
 
 /** Of 100. If a run reaches all of them, no other run follows. */

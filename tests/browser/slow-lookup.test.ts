@@ -1,6 +1,6 @@
-import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
 import { Address } from '../../src/address.ts';
+import { expectAccessible } from '../support/accessibility.ts';
 import { expect, openShellIn, openWithoutScripts, test } from '../support/chromium.ts';
 import { forward, LoopbackServer, passOn } from '../support/loopback-server.ts';
 import type { PeerProcess } from '../support/peer-process.ts';
@@ -74,8 +74,7 @@ test('a slow navigation shows what it waits for, and opens the content by itself
   await expect(page.getByRole('listitem')).toHaveText(
     `${looking.url}: connected to the network “devnet” through 12 nodes`,
   );
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  expect(violations.map(({ id }) => id)).toEqual([]);
+  await expectAccessible(page);
   await expect(page.locator('#seconds')).not.toHaveText('1');
   looking.find();
   await openWithoutScripts(page);

@@ -106,6 +106,10 @@ for (const [name, place, url] of places) {
       const at = url === 'blob:' ? await page.evaluate(blob) : url;
       if (url === hostPage) {
         expect(await unregisterByFrame(page)).toBe(1);
+        // Else this page registers the worker, and opens its URL again through it.
+        await context.addInitScript(() => {
+          ServiceWorkerContainer.prototype.register = () => new Promise(() => {});
+        });
       }
       if (place === 'window') {
         const waiting = page.waitForEvent('popup');

@@ -264,10 +264,8 @@ attack(
       await reader.show(`${site}/${name}`);
       const shown = reader.page.locator('.reader-document iframe, .code-text');
       await expect(shown.first()).toBeVisible();
-      const started = Date.now();
-      await reader.page.evaluate(() => document.title);
-      // The parser itself would need minutes.
-      expect(Date.now() - started).toBeLessThan(20_000);
+      // The parser itself would need minutes, more than this test has.
+      expect(await reader.page.evaluate(() => document.title)).not.toBe('');
     }
     await reader.page.getByRole('link', { name: 'Settings' }).click();
     await expect(reader.page.getByRole('heading', { name: 'Settings' })).toBeVisible();

@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { AxeBuilder } from '@axe-core/playwright';
 import type { BrowserContext, Page } from '@playwright/test';
 import type { Settings } from '../../../src/server-config.ts';
 import type { ListedSite } from '../../../src/shell/gateway-api.ts';
+import { expectAccessible } from '../../support/accessibility.ts';
 import { openBackup, saveBackup, sectionIn } from '../../support/backup-screen.ts';
 import { expect, fetchIn, openShellIn, openWithoutScripts, test, trustSite } from '../../support/chromium.ts';
 import { makePrivateManifest } from '../../support/manifests.ts';
@@ -56,8 +56,7 @@ async function visit(context: BrowserContext, address: string, answer: (page: Pa
 }
 
 async function audit(shell: Page): Promise<void> {
-  const { violations } = await new AxeBuilder({ page: shell }).include('.backup').analyze();
-  expect(violations).toEqual([]);
+  await expectAccessible(shell, { include: '.backup' });
 }
 
 test('a user backs up everything in one browser and restores it in another one at another origin, where the pin opens without any peer', {

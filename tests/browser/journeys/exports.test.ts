@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
-import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
 import { packTar, unpackTar } from 'modern-tar';
+import { expectAccessible } from '../../support/accessibility.ts';
 import { expect, type Gateway, openWithoutScripts, test } from '../../support/chromium.ts';
 import type { PeerProcess } from '../../support/peer-process.ts';
 import { expectPin, pinAction } from '../../support/pins.ts';
@@ -106,10 +106,7 @@ test.describe('exports', () => {
           .evaluate((image: HTMLImageElement) => image.naturalWidth),
       )
       .toBe(96);
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await shell.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-      expect((await new AxeBuilder({ page: shell }).analyze()).violations).toEqual([]);
-    }
+    await expectAccessible(shell, { schemes: ['light', 'dark'] });
     // The library knows the title before the site was opened.
     await expect(shell.locator('.site-row .site-title')).toHaveText('Low Tide & sand');
     await card(shell).getByRole('link', { name: 'Open' }).click();

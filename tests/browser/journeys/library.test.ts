@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
 import { unpackTar } from 'modern-tar';
+import { expectAccessible } from '../../support/accessibility.ts';
 import {
   expect,
   type Gateway,
@@ -242,9 +242,7 @@ test.describe('the library', () => {
         ['dark', 390],
       ] as const) {
         await shell.setViewportSize({ width, height: 844 });
-        await shell.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-        const { violations } = await new AxeBuilder({ page: shell }).analyze();
-        expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
+        await expectAccessible(shell, { schemes: [colorScheme] });
       }
     }
   });

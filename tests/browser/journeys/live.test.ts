@@ -1,5 +1,5 @@
-import { AxeBuilder } from '@axe-core/playwright';
 import type { Locator, Page } from '@playwright/test';
+import { expectAccessible } from '../../support/accessibility.ts';
 import { expect, stopWorkers, test } from '../../support/chromium.ts';
 import { noise, publish, RepeatingFile } from '../../support/publish.ts';
 
@@ -67,8 +67,7 @@ test('a user watches a film arrive, finds the figures again after the worker was
   await expect(transfer).toContainText(/MB of 140 MB/);
   const progress = transfer.getByRole('progressbar', { name: 'Progress of film.webm' });
   await expect(progress).toHaveAttribute('value', /^0\.\d/);
-  const { violations } = await new AxeBuilder({ page: shell }).analyze();
-  expect(violations).toEqual([]);
+  await expectAccessible(shell);
   await expect(lifetime).toContainText(/MB verified/);
   const chart = region(shell, 'Throughput').getByRole('img');
   await expect(chart).toHaveAttribute('aria-label', /pages, the peak was .*MB/);

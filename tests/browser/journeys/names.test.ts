@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
 import { Address } from '../../../src/address.ts';
 import { parseNameList } from '../../../src/names/name-list.ts';
+import { expectAccessible } from '../../support/accessibility.ts';
 import { expect, type Gateway, stopWorkers, test } from '../../support/chromium.ts';
 import { openBySearch, region, setSettings, settingsOf } from '../../support/names-screen.ts';
 import type { PeerProcess } from '../../support/peer-process.ts';
@@ -67,8 +67,7 @@ test('a user names a site in its bar, opens it by that name, renames it in the l
   await expect(nameFields(shell).getByRole('list')).toContainText('~müller');
   await expect(bar(shell).locator('.address')).toHaveText('~müller');
   expect(await settingsOf(shell)).toEqual({ names: { home: letter, müller: site } });
-  const { violations } = await new AxeBuilder({ page: shell }).include('.site-panel').analyze();
-  expect(violations).toEqual([]);
+  await expectAccessible(shell, { include: '.site-panel' });
 
   await shell.goto(`${gateway.url}/~m%C3%BCller/docs/second.html?a=b#c`);
   await untilViewed(shell, `/${site}/docs/second.html?a=b#c`);
@@ -147,10 +146,7 @@ test('names of a list show the list, are read again from the device, and hide no
   await expect(row).toContainText('3 names are left out');
   await expect(row.locator('img')).toHaveCount(0);
   await expect(lists.getByRole('listitem').filter({ hasText: 'bad' })).toContainText('UNSUPPORTED');
-  const { violations } = await new AxeBuilder({ page: shell })
-    .include('[aria-labelledby=name-lists-heading]')
-    .analyze();
-  expect(violations).toEqual([]);
+  await expectAccessible(shell, { include: '[aria-labelledby=name-lists-heading]' });
 
   await shell.goto(`${gateway.url}/`);
   await expect(region(shell, 'Names of the list club').getByRole('listitem')).toHaveText([

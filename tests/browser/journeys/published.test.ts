@@ -1,7 +1,7 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { AxeBuilder } from '@axe-core/playwright';
 import type { Locator, Page } from '@playwright/test';
+import { expectAccessible } from '../../support/accessibility.ts';
 import { expect, type Gateway, stopWorkers, test } from '../../support/chromium.ts';
 import type { PeerProcess } from '../../support/peer-process.ts';
 import { publishedRows, publishPath, token, writeFiles } from '../../support/publish-screen.ts';
@@ -20,12 +20,7 @@ async function act(row: Locator, action: string): Promise<void> {
 }
 
 async function audit(page: Page, name: string): Promise<void> {
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-    const { violations } = await new AxeBuilder({ page }).analyze();
-    const found = violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]);
-    expect(found, `${name}, ${colorScheme}`).toEqual([]);
-  }
+  await expectAccessible(page, { what: name, schemes: ['light', 'dark'] });
 }
 
 test.describe('published by you', () => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
 import type { ListedSite } from '../../../src/shell/gateway-api.ts';
+import { expectAccessible } from '../../support/accessibility.ts';
 import { expect, type Gateway, test } from '../../support/chromium.ts';
 import { fromRoot } from '../../support/paths.ts';
 import { publish } from '../../support/publish.ts';
@@ -69,13 +69,14 @@ const audited: readonly [string, string][] = [
   ['nothing.md', '[role=alert]'],
 ];
 
+const schemes = ['light', 'dark'] as const;
+
 async function audit(page: Page, what: string): Promise<void> {
   // Scripts do not run in the document's frame, so axe cannot either: see `auditDocument`.
-  const { violations } = await new AxeBuilder({ page }).exclude('.document-frame').analyze();
-  expect(violations.map(({ id, nodes }) => [what, id, nodes.map(({ html }) => html)])).toEqual([]);
+  await expectAccessible(page, { what, exclude: '.document-frame', schemes });
 }
 
-/** Audits a copy of the document in a page where scripts run, with the same styles and scheme. */
+/** Audits a copy of the document in a page where scripts run, with the same styles. */
 async function auditDocument(page: Page): Promise<void> {
   const html = await page.locator('.document-frame').evaluate((frame: HTMLIFrameElement) => {
     const { documentElement, adoptedStyleSheets } = frame.contentDocument!;
@@ -85,8 +86,6 @@ async function auditDocument(page: Page): Promise<void> {
     return `<!doctype html><html lang="${documentElement.lang}"><title>Copy</title><style>${rules.join('')} html { background: var(--surface) }</style>${frame.contentDocument!.body.innerHTML}`;
   });
   const copy = await page.context().newPage();
-  const isDark = await page.evaluate(() => matchMedia('(prefers-color-scheme: dark)').matches);
-  await copy.emulateMedia({ colorScheme: isDark ? 'dark' : 'light' });
   await copy.setContent(html);
   await audit(copy, 'the document');
   await copy.close();
@@ -321,27 +320,24 @@ test.describe('readers', () => {
     await expect(page.getByRole('alert')).toContainText('BAD_ADDRESS');
   });
 
-  for (const colorScheme of ['light', 'dark'] as const) {
-    for (const [width, height] of [
-      [390, 844],
-      [1280, 860],
-    ] as const) {
-      test(`axe finds no violation in any reader in the ${colorScheme} scheme, ${width} pixels wide`, async () => {
-        await page.emulateMedia({ colorScheme });
-        await page.setViewportSize({ width, height });
-        for (const [path, selector] of audited) {
-          await open(`${site}/${path}`);
-          await page.locator(selector).first().waitFor();
-          await audit(page, path);
-          if (path === 'README.md') await auditDocument(page);
-        }
-        await open(`${site}/pictures/`);
-        await page
-          .getByRole('button', { name: /^Show / })
-          .first()
-          .click();
-        await audit(page, 'large view');
-      });
-    }
+  for (const [width, height] of [
+    [390, 844],
+    [1280, 860],
+  ] as const) {
+    test(`axe finds no violation in any reader, light or dark, ${width} pixels wide`, async () => {
+      await page.setViewportSize({ width, height });
+      for (const [path, selector] of audited) {
+        await open(`${site}/${path}`);
+        await page.locator(selector).first().waitFor();
+        await audit(page, path);
+        if (path === 'README.md') await auditDocument(page);
+      }
+      await open(`${site}/pictures/`);
+      await page
+        .getByRole('button', { name: /^Show / })
+        .first()
+        .click();
+      await audit(page, 'large view');
+    });
   }
 });
