@@ -13,6 +13,7 @@ const group = 'Passkeys of the gateway';
 type Place = 'document' | 'frame' | 'window';
 
 let context: BrowserContext;
+let shell: Page;
 let root: string;
 let address: string;
 
@@ -25,7 +26,7 @@ test.beforeEach(async ({ startPeer, startHost, browser }) => {
   const host = await startHost({ peers: [peer.url] });
   root = `http://antway.localhost:${new URL(host.url).port}`;
   context = await browser.newContext();
-  const shell = await context.newPage();
+  shell = await context.newPage();
   await shell.goto(root);
   await shell.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
   await addAuthenticator(shell);
@@ -105,8 +106,10 @@ for (const [name, place, url] of places) {
       const blob = () => URL.createObjectURL(new Blob(['<title>Data</title>'], { type: 'text/html' }));
       const at = url === 'blob:' ? await page.evaluate(blob) : url;
       if (url === hostPage) {
+        // Its bridge to the site registers the worker again.
+        await shell.close();
         expect(await unregisterByFrame(page)).toBe(1);
-        // Else this page registers the worker, and opens its URL again through it.
+        // The page of the host does so, too, and then opens its URL through the worker.
         await context.addInitScript(() => {
           ServiceWorkerContainer.prototype.register = () => new Promise(() => {});
         });
