@@ -82,7 +82,7 @@ const smokeTag = /@smoke/;
 
 /**
  * Each test runs in one of them. The headless shell is Chromium's engine without windows, settings and dialogs, and takes
- * 0.6 times the processor time. `npm test` sets `ANTWAY_HEADLESS_SHELL` if it is of Chromium's version.
+ * 0.7 times the processor time. `npm test` sets `ANTWAY_HEADLESS_SHELL` if it is of Chromium's version.
  */
 function projects(): Project[] {
   const headlessShell = process.env.ANTWAY_HEADLESS_SHELL;

@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
 import type { Language } from '../../src/languages.ts';
+import { violationsIn } from '../support/accessibility.ts';
 import { layoutShift, mostShift, overflow } from '../support/layout.ts';
 import { fromRoot } from '../support/paths.ts';
 
@@ -115,12 +115,9 @@ export class Album {
   }
 
   async #audit(page: Page, what: string): Promise<void> {
-    // An experimental rule, off by default: users of voice control say the label that they see.
-    const rules = { 'label-content-name-mismatch': { enabled: true } };
     // Content of strangers is not the shell's.
-    const { violations } = await new AxeBuilder({ page }).exclude('iframe').options({ rules }).analyze();
-    for (const { id, nodes } of violations)
-      this.#note(`${what}: axe: ${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+    for (const { rule, elements } of await violationsIn(page, { exclude: 'iframe' }))
+      this.#note(`${what}: axe: ${rule}: ${elements.map(({ html }) => html).join(' ')}`);
   }
 
   #note(problem: string): void {

@@ -106,10 +106,10 @@ for (const [name, place, url] of places) {
       const blob = () => URL.createObjectURL(new Blob(['<title>Data</title>'], { type: 'text/html' }));
       const at = url === 'blob:' ? await page.evaluate(blob) : url;
       if (url === hostPage) {
-        // Its bridge to the site registers the worker again.
+        // The shell's bridge to the site would register the worker again.
         await shell.close();
         expect(await unregisterByFrame(page)).toBe(1);
-        // The page of the host does so, too, and then opens its URL through the worker.
+        // The host's page would register it, too, and would then open its URL through the worker.
         await context.addInitScript(() => {
           ServiceWorkerContainer.prototype.register = () => new Promise(() => {});
         });

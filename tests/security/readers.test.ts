@@ -264,7 +264,7 @@ attack(
       await reader.show(`${site}/${name}`);
       const shown = reader.page.locator('.reader-document iframe, .code-text');
       await expect(shown.first()).toBeVisible();
-      // The parser itself would need minutes, more than this test has.
+      // A parser that runs in the page would hold this up for minutes, until the test's limit.
       expect(await reader.page.evaluate(() => document.title)).not.toBe('');
     }
     await reader.page.getByRole('link', { name: 'Settings' }).click();

@@ -19,31 +19,38 @@ interface Audit {
 const colourRules = ['color-contrast', 'link-in-text-block'];
 
 /** Expects that axe finds no violation. */
-export async function expectAccessible(page: Page, { schemes = [], ...audit }: Audit = {}): Promise<void> {
-  if (schemes.length === 0) return expectNoViolation(page, audit);
+export async function expectAccessible(
+  page: Page,
+  { what = '', schemes = [], ...part }: Audit = {},
+): Promise<void> {
+  if (schemes.length === 0) expect(await violationsIn(page, part), what).toEqual([]);
   for (const colorScheme of schemes) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-    const what = `${audit.what ?? ''} ${colorScheme}`;
-    await expectNoViolation(page, { ...audit, what }, colorScheme === schemes[0] ? undefined : colourRules);
+    const only = colorScheme === schemes[0] ? undefined : colourRules;
+    expect(await violationsIn(page, part, only), `${what} ${colorScheme}`).toEqual([]);
   }
 }
 
-async function expectNoViolation(
+/**
+ * Audits a page, or a part of it, as it is.
+ * @param only the rules to apply. Default: all that axe applies, and one more.
+ * @returns the rule of each violation, with the elements and what is wrong with them.
+ */
+export async function violationsIn(
   page: Page,
-  { what, include, exclude }: Audit,
+  { include, exclude }: Pick<Audit, 'include' | 'exclude'>,
   only?: string[],
-): Promise<void> {
+): Promise<{ rule: string; elements: { html: string; problem: string | undefined }[] }[]> {
   // An experimental rule, off by default: users of voice control say the label that they see.
   const rules = { 'label-content-name-mismatch': { enabled: true } };
   const options = only ? { runOnly: { type: 'rule' as const, values: only } } : { rules };
-  // The other mode opens a page for each result. It is for frames of other origins.
+  // The default mode opens a page for each result. Only frames of other origins need it.
   const builder = new AxeBuilder({ page }).setLegacyMode().options(options);
   if (include) builder.include(include);
   if (exclude) builder.exclude(exclude);
   const { violations } = await builder.analyze();
-  const found = violations.map(({ id, nodes }) => [
-    id,
-    nodes.map(({ html, failureSummary }) => [html, failureSummary]),
-  ]);
-  expect(found, what).toEqual([]);
+  return violations.map(({ id, nodes }) => ({
+    rule: id,
+    elements: nodes.map(({ html, failureSummary }) => ({ html, problem: failureSummary })),
+  }));
 }

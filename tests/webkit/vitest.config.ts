@@ -5,7 +5,7 @@ export default defineConfig({
     include: ['tests/webkit/**/*.test.ts'],
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    // One browser at a time is what two cores have room for.
+    // `npm test` runs Firefox at the same time, and two cores have no room for a third browser.
     fileParallelism: false,
   },
 });
