@@ -280,8 +280,21 @@ export async function ask(path: string, init: RequestInit): Promise<unknown> {
   return answerOf(path, await request(path, init));
 }
 
+/** Requests that change nothing begin when this has settled. */
+let held: Promise<unknown> = Promise.resolve();
+
+/**
+ * Lets this page's questions wait while another version of the worker takes over. If a request arrives while Chromium stops
+ * the former worker, that worker starts again, and the new one waits until there was no request for half a minute.
+ */
+export function holdRequests(until: Promise<unknown>): void {
+  held = until;
+}
+
 /** Asks the worker. @throws GatewayApiError `NO_WORKER` if the host itself would answer, whose bytes nothing verifies. */
-export function request(path: string, init: RequestInit): Promise<Response> {
+export async function request(path: string, init: RequestInit): Promise<Response> {
+  // The page may be reloaded meanwhile, and a change must not get lost.
+  if (!init.method || init.method === 'GET') await held;
   if (!navigator.serviceWorker?.controller) {
     throw new GatewayApiError('NO_WORKER', texts.status.noWorker, { isTranslated: true });
   }

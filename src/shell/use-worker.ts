@@ -1,6 +1,7 @@
 import { useEffect } from 'preact/hooks';
+import { delay } from '../util/delay.ts';
 import { asBootError, type BootError } from './boot-error.ts';
-import { gateway } from './gateway-api.ts';
+import { gateway, holdRequests } from './gateway-api.ts';
 import { Observable, useObserved } from './observable.ts';
 import { publishSession } from './publish/publish-session.ts';
 import { whenIdle } from './when-idle.ts';
@@ -33,6 +34,8 @@ const takeOverMs = 3_000;
 const updateEveryMs = 60 * 60_000;
 /** How often a requested update checks whether the worker is still sending answers, in milliseconds. */
 const lookEveryMs = 1_000;
+/** How long this page's requests wait for the new worker. A browser may let the former one finish an answer first. */
+const handOverMs = 3_000;
 /** How long the first screen may load its own parts and data before the worker stores the other screens' files. */
 const firstScreenMs = 1_000;
 
@@ -56,7 +59,10 @@ class FollowedWorker extends Observable<WorkerState> {
       },
       busy,
       reload: () => location.reload(),
-      tell: (update) => this.#change({ update: { ...update, by: this.#update } }),
+      tell: (update) => {
+        if (update.state === 'handing-over') holdRequests(Promise.race([changedWorker(), delay(handOverMs)]));
+        this.#change({ update: { ...update, by: this.#update } });
+      },
       lookEveryMs,
     });
   }
@@ -139,6 +145,12 @@ function onWaiting(registration: ServiceWorkerRegistration, tell: () => void): v
     });
   follow(registration.installing);
   registration.addEventListener('updatefound', () => follow(registration.installing));
+}
+
+function changedWorker(): Promise<unknown> {
+  return new Promise((resolve) => {
+    navigator.serviceWorker.addEventListener('controllerchange', resolve, { once: true });
+  });
 }
 
 /** If the worker does not report its requests, there is nothing to wait for. */
