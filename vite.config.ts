@@ -33,12 +33,12 @@ const chunks = [
   // The shelf parses lists of sites: with their parser in `owned`, a first visit would load all of that.
   {
     name: 'common',
-    test: /\/(idb-keyval|valibot|src\/util|src\/catalogue|src\/schema|src\/shell\/copy-button)\b/,
+    test: /\/(idb-keyval|valibot|src\/util|src\/catalogue|src\/schema|src\/shell\/copy-button|shelf-title)\b/,
   },
-  // The viewer shows names, too, and would otherwise load `owned`.
+  // The viewer shows names and the panel to share, too, and would otherwise load `owned`.
   {
     name: 'names',
-    test: /\/shell\/names\/(site-names|name-problem|change-names)\.|\/src\/names\/name-changes\.|\/texts\/((en|de)\/)?names\./,
+    test: /\/shell\/share\/share|\/view-plan\.|\/shell\/names\/(site-names|name-problem|change-names)\.|\/src\/names\/name-changes\.|\/texts\/((en|de)\/)?names\./,
   },
   // Reading from nodes needs no payments.
   { name: 'nodes', test: /\/src\/nodes\// },

@@ -10,6 +10,9 @@ import { filesOf } from './files-of.ts';
 /** Holds the hashes of the first files, and so of the list with the hashes of the others. */
 export const workerScript = 'sw.js';
 
+/** Imports `workerScript`. A browser must see that it changed, or it keeps the policy of the old one. */
+const siteWorkerScript = '-/site-worker.js';
+
 const shellDocument = 'index.html';
 
 const listPath = filesList.slice(1);
@@ -31,25 +34,29 @@ const isOptional = (path: string) =>
   /^(-|assets)\/self-test[.-]/.test(path) ||
   path === 'THIRD-PARTY-NOTICES.txt';
 
-/** Files for programs that never use the worker: crawlers, and the browser's dialog that installs the app. */
-const isUnlisted = (path: string) => /^(screenshot-.*\.png|robots\.txt)$/.test(path);
+/** Files that the worker never reads: scripts of workers, and files for crawlers and for the dialog that installs the app. */
+const isUnlisted = (path: string) =>
+  path === workerScript || path === siteWorkerScript || /^(screenshot-.*\.png|robots\.txt)$/.test(path);
+
+/** Matches the last line of `siteWorkerScript`, after this build step. */
+const buildLine = /^\/\/ Build [0-9a-f]{64}\n$/m;
 
 /**
- * The files that the shell's document names, and the pages of a site's origin. All others are loaded later, and so is
- * the icon that only iOS requests.
+ * The files that the shell's document names, and the pages of a site's origin. All others are loaded later, and so are
+ * the icons that browsers request by themselves.
  */
 function firstFiles(folder: string): (path: string) => boolean {
   const document = readFileSync(join(folder, shellDocument), 'utf8');
   const named = new Set(Array.from(document.matchAll(/\s(?:href|src)="\/([^"]+)"/g), ([, path]) => path));
-  const isNamed = (path: string) => named.has(path) && !/^apple-touch-icon/.test(path);
+  const isNamed = (path: string) => named.has(path) && !/^(apple-touch-icon|favicon\.ico)/.test(path);
   return (path) => path === shellDocument || isNamed(path) || /^-\/(bridge|site)\./.test(path);
 }
 
 /**
  * The last step of a build, which can be repeated. Writes the hashes of all files into the worker's script and into the file
  * that `filesList` names, and writes the file `-/probe-<hash>.json`. The hash of the build is the SHA-256 of the output of
- * `sha256sum` for all files except the probe file: one line `<hex>  <path>` for each, sorted by path. `sw.js` is hashed
- * before embedding.
+ * `sha256sum` for all files except the probe file: one line `<hex>  <path>` for each, sorted by path. The two scripts of
+ * workers are hashed before this step changes them.
  * @returns the hash of the build.
  */
 export function embedBuild(folder: string): string {
@@ -58,6 +65,12 @@ export function embedBuild(folder: string): string {
   if (text.match(slot)?.length !== 1)
     throw new Error(`${script} has no place for the build’s hashes, or several.`);
   const worker = text.replace(slot, emptySlot);
+  const siteScript = join(folder, siteWorkerScript);
+  const siteWorker = readFileSync(siteScript, 'utf8').replace(buildLine, '');
+  const unchanged = new Map([
+    [workerScript, worker],
+    [siteWorkerScript, siteWorker],
+  ]);
 
   const build: Build = { hash: '', first: {}, installed: [], optional: [] };
   const listed: Record<string, string> = {};
@@ -71,9 +84,10 @@ export function embedBuild(folder: string): string {
   for (const path of filesOf(folder)) {
     if (isProbe(path)) rmSync(join(folder, path));
     if (isProbe(path) || path === listPath) continue;
-    const bytes = path === workerScript ? Buffer.from(worker) : readFileSync(join(folder, path));
+    const before = unchanged.get(path);
+    const bytes = before === undefined ? readFileSync(join(folder, path)) : Buffer.from(before);
     const hash = digestOf(path, bytes);
-    if (path === workerScript || isUnlisted(path)) continue;
+    if (isUnlisted(path)) continue;
     if (bytes.length > limits.shellFileBytes)
       throw new Error(`${path} is larger than ${limits.shellFileBytes} bytes.`);
     if (isFirst(path)) build.first[`/${path}`] = hash;
@@ -93,6 +107,7 @@ export function embedBuild(folder: string): string {
     script,
     worker.replace(slot, () => JSON.stringify(build)),
   );
+  writeFileSync(siteScript, `${siteWorker}// Build ${build.hash}\n`);
   writeFileSync(join(folder, `-/probe-${build.hash}.json`), `${JSON.stringify({ antway: build.hash })}\n`);
   return build.hash;
 }

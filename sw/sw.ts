@@ -19,12 +19,17 @@ import { clientOf, createWorkerGateway } from './worker-gateway.ts';
 
 declare const self: ServiceWorkerGlobalScope;
 
-const decoder = { url: decoderWasmUrl, sha256: decoderHash };
 const sodium = { url: sodiumWasmUrl, sha256: sodiumHash };
 /** The codec calls this only where WebCrypto lacks the cipher. */
 const readSodium = () => filesCache.readWasm(sodium);
-const { origin, host, pathname: workerPath } = self.location;
+const { origin, protocol, host, pathname: workerPath } = self.location;
 const deployment = deploymentAt(origin, workerPath);
+const decoder = {
+  url: decoderWasmUrl,
+  sha256: decoderHash,
+  // The gateway's origin needs it, too, before it leads to the origin of a site.
+  sharedUrl: deployment.site && new URL(decoderWasmUrl, `${protocol}//${deployment.site.rootHost}`).href,
+};
 const nodes = new PageNodes(isNodeOwner);
 const gateway = createWorkerGateway(deployment, {
   nodes,

@@ -7,10 +7,15 @@ declare const self: ServiceWorkerGlobalScope;
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
+/** How long the other origin may take to begin its answer, in milliseconds. */
+const sharedMs = 3_000;
+
 /** The SHA-256 is in base64. */
 export interface ExpectedFile {
   url: string;
   sha256: string;
+  /** Where another origin has the file, which the browser probably has in its HTTP cache. */
+  sharedUrl?: string | undefined;
 }
 
 export interface FileCounters {
@@ -86,7 +91,7 @@ export class VerifiedFiles {
       this.#counters.fileDamaged();
       console.error(`antway: the cached ${file.url} is damaged; it is fetched again`);
     }
-    const bytes = await this.#fetch(file, priority);
+    const bytes = (await sharedBytes(file, priority)) ?? (await this.#fetch(file, priority));
     try {
       // `put` does not replace entries with other `Vary` headers, and `match` would find those entries first.
       if (cached) await cache?.delete(key, { ignoreVary: true });
@@ -126,6 +131,21 @@ function keyOf({ url, sha256 }: ExpectedFile): string {
   const key = new URL(url, self.location.href);
   key.search = `?sha256=${encodeURIComponent(sha256)}`;
   return key.href;
+}
+
+/** @returns undefined if there is no other origin, or it does not have the file. */
+async function sharedBytes(file: ExpectedFile, priority: RequestPriority): Promise<Bytes | undefined> {
+  if (!file.sharedUrl) return undefined;
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(), sharedMs);
+  const { signal } = late;
+  const init: RequestInit = { cache: 'no-cache', credentials: 'omit', redirect: 'error', priority, signal };
+  try {
+    const response = await fetch(file.sharedUrl, init).finally(() => clearTimeout(timer));
+    return response.ok ? await verifiedBytes(response, file) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** @returns undefined if the hash of the bytes differs. */

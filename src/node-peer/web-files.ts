@@ -8,7 +8,7 @@ import { noDevices, noPasskeys } from '../gateway/http/policy.ts';
 import { matchesEtag } from './access.ts';
 import { parseHost, type RequestHost } from './host.ts';
 import { HttpError } from './http-error.ts';
-import { gatewayPages, openerPolicyOf, policyOf } from './web-policy.ts';
+import { gatewayPages, openerPolicyOf, policyOf, siteWorker, worker } from './web-policy.ts';
 
 /** The prefix of the gateway's own paths, which are not part of the shell. */
 const gatewayPath = '/-/';
@@ -16,6 +16,8 @@ const gatewayPath = '/-/';
 const rootPages: ReadonlySet<string> = new Set(['/-/move', '/-/self-test']);
 /** A gateway uses this file to check whether the names of sites lead to the same host. */
 const probe = /^\/-\/probe-.*\.json$/;
+/** The probe, and WebAssembly, which the origins of sites read from the gateway's. */
+const readableByOthers = /^\/(-\/probe-.*\.json|assets\/.*\.wasm)$/;
 const encodings = [
   { name: 'br', suffix: '.br' },
   { name: 'gzip', suffix: '.gz' },
@@ -85,6 +87,11 @@ export class WebFiles {
       if (page) return page;
     }
     if (isSite && rootPages.has(path.replace(/\.html$/, ''))) return undefined;
+    // `/sw.js?whole` is the script itself, for a site whose import from the gateway's origin failed.
+    if (isSite && request.url === worker) {
+      const script = await this.#file(siteWorker, accepted);
+      if (script) return script;
+    }
     const found = await this.#file(path, accepted);
     if (found) return found;
     // The gateway's own paths have no deep links. Their pages are served without the suffix.
@@ -123,7 +130,7 @@ export class WebFiles {
 function setHostHeaders(response: ServerResponse, host: RequestHost, path: string): void {
   response.setHeader('Content-Security-Policy', policyOf(host, path));
   response.setHeader('Cross-Origin-Opener-Policy', openerPolicyOf(host, path));
-  response.setHeader('Cross-Origin-Resource-Policy', probe.test(path) ? 'cross-origin' : 'same-origin');
+  response.setHeader('Cross-Origin-Resource-Policy', 'same-origin');
   response.setHeader('Origin-Agent-Cluster', '?1');
   const features = host.kind === 'site' ? `${noPasskeys}, ${noDevices}` : noDevices;
   response.setHeader('Permissions-Policy', features);
@@ -132,11 +139,13 @@ function setHostHeaders(response: ServerResponse, host: RequestHost, path: strin
 }
 
 async function send(found: WebFile, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const isProbe = probe.test(found.path);
-  if (isProbe) response.setHeader('Access-Control-Allow-Origin', '*');
+  if (readableByOthers.test(found.path)) response.setHeader('Access-Control-Allow-Origin', '*');
+  if (probe.test(found.path)) response.setHeader('Cross-Origin-Resource-Policy', 'cross-origin');
+  // The origins of sites import it.
+  if (found.path === worker) response.setHeader('Cross-Origin-Resource-Policy', 'same-site');
   response.setHeader('ETag', found.etag);
   response.setHeader('Vary', 'Accept-Encoding');
-  response.setHeader('Cache-Control', cachingOf(found.path, isProbe));
+  response.setHeader('Cache-Control', cachingOf(found.path));
   if (matchesEtag(request, found.etag)) {
     response.writeHead(304).end();
     return;
@@ -160,9 +169,9 @@ async function send(found: WebFile, request: IncomingMessage, response: ServerRe
 }
 
 /** Names in `/assets/` contain a hash of the content. All other files may change. */
-function cachingOf(path: string, isProbe: boolean): string {
+function cachingOf(path: string): string {
   if (path.startsWith('/assets/')) return 'public, max-age=31536000, immutable';
-  return isProbe ? 'no-store' : 'no-cache';
+  return probe.test(path) ? 'no-store' : 'no-cache';
 }
 
 /** The requested range, with an exclusive end. Undefined if the whole file is the right answer. */

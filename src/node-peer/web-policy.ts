@@ -8,8 +8,14 @@ export const gatewayPages = {
   move: '/-/move.html',
 } as const;
 
+/** The script of the service worker. */
+export const worker = '/sw.js';
+/** The file that a site's own origin has as `worker`. It imports that script from the gateway's origin. */
+export const siteWorker = '/-/site-worker.js';
+
 const none = "'none'";
-const worker = '/sw.js';
+/** Files that are neither a document with scripts nor the script of a worker. */
+const runsNothing = /\.(css|ico|json|png|svg|txt|wasm|webmanifest)$|^\/-\/.*\.js$/;
 /** Chromium rejects `[::1]` as an invalid source. */
 const connect = "'self' https: http://127.0.0.1:* http://localhost:* http://*.localhost:*";
 
@@ -28,17 +34,20 @@ export function policyOf(host: RequestHost, path: string): string {
       return gatewayPagePolicy(host, root, none);
     case gatewayPages.move:
       return gatewayPagePolicy(host, none, none);
+    case siteWorker:
+      return shellPolicy(host, host.kind === 'site' ? ` ${host.root}${worker}` : '');
     default:
-      return shellPolicy(host);
+      return runsNothing.test(path) ? "default-src 'none'; frame-ancestors 'none'" : shellPolicy(host, '');
   }
 }
 
-function shellPolicy(host: RequestHost): string {
+/** @param imported the source of the script that the worker imports, after a space. */
+function shellPolicy(host: RequestHost, imported: string): string {
   const assets = sources(host, '/assets/', worker);
   const frames = host.kind === 'root' ? `*.${host.own}` : host.kind === 'site' ? host.root : none;
   return [
     "default-src 'none'",
-    `script-src ${assets} 'wasm-unsafe-eval'`,
+    `script-src ${assets}${imported} 'wasm-unsafe-eval'`,
     `worker-src ${sources(host, worker, '/assets/')}`,
     `style-src ${assets}`,
     "img-src 'self' data: blob:",

@@ -13,6 +13,7 @@ import {
   keepsFormerWorker,
   nextVersion,
   lookForUpdate as update,
+  updateAtOnce,
 } from '../support/deployment.ts';
 import { publishManyChunks } from '../support/many-chunks.ts';
 import { mayRetry } from '../support/may-retry.ts';
@@ -34,6 +35,12 @@ async function openShell(deployment: Deployment, page: Page): Promise<Page> {
   await page.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
   await shellStored(page);
   return page;
+}
+
+/** Opens a page of a site on an origin of its own. */
+async function openOnOwnOrigin(deployment: Deployment, page: Page, site: string): Promise<void> {
+  await page.goto(deployment.siteUrl(site));
+  await expect(page).toHaveTitle('Front');
 }
 
 /** The version of the worker that answers a page. */
@@ -128,6 +135,47 @@ test('an update waits until a download completes; then the new version serves fr
     size: file.size,
     sha256: await sha256OfFile(),
   });
+});
+
+test('the worker of a site’s own origin is replaced, too', async ({
+  page,
+  startPeer,
+  deploy,
+  nextBuild,
+  folder,
+}) => {
+  const peer = await startPeer();
+  const site = await publish(makeTarchive(folder, { 'index.html': '<title>Front</title>' }), peer);
+  const deployment = await deploy({ peers: [peer.url] });
+  await openOnOwnOrigin(deployment, page, site);
+  const manage = await page.context().newPage();
+  await manage.goto(new URL('/-/site', page.url()).href);
+  expect(await versionFor(manage)).toBe(version);
+  deployment.put(nextBuild);
+  await manage.evaluate(updateAtOnce);
+  expect(await versionFor(manage)).toBe(nextVersion);
+  await page.reload();
+  await expect(page).toHaveTitle('Front');
+});
+
+test('a site opens although its origin cannot import the gateway’s worker', async ({
+  page,
+  startPeer,
+  deploy,
+  folder,
+}) => {
+  const peer = await startPeer();
+  const site = await publish(makeTarchive(folder, { 'index.html': '<title>Front</title>' }), peer);
+  const deployment = await deploy({ peers: [peer.url] });
+  const asked: string[] = [];
+  deployment.drops = (path, host) => {
+    const isOfRoot = host.startsWith('antway.localhost');
+    if (!isOfRoot) asked.push(path);
+    return isOfRoot && (path === '/sw.js' || path.endsWith('.wasm'));
+  };
+  await openOnOwnOrigin(deployment, page, site);
+  expect(asked).toContain('/sw.js?whole');
+  expect(asked).toContainEqual(expect.stringMatching(/brotli_dec.*\.wasm$/));
 });
 
 test('a download completes although a new version takes over at once', async ({

@@ -9,9 +9,11 @@ import {
   finishDownload,
   lookForUpdate,
   nextVersion,
+  updateAtOnce,
 } from '../support/deployment.ts';
 import { fetchIn } from '../support/gateway-client.ts';
 import { publish, RepeatingFile } from '../support/publish.ts';
+import { makeTarchive } from '../support/tar.ts';
 import { type Page, test } from './harness.ts';
 
 /** It takes some seconds. Firefox reads it whole, whether or not the page does. */
@@ -20,7 +22,7 @@ const file = new RepeatingFile(60_000_000);
 /** The version of the worker that answers a page. */
 const versionFor = async (page: Page) => JSON.parse((await fetchIn(page, '/-/health')).text).version;
 
-test('a download completes during an update; then the new version serves from the same chunks', {
+test('a download completes during an update, also of a site’s own origin; then the new version serves from the same chunks', {
   timeout: 180_000,
 }, async ({ browser, startPeer, folder }) => {
   const hash = createHash('sha256');
@@ -28,6 +30,7 @@ test('a download completes during an update; then the new version serves from th
   const whole = { size: file.size, sha256: hash.digest('hex') };
   const peer = await startPeer();
   const address = await publish(file, peer);
+  const site = await publish(makeTarchive(folder, { 'index.html': '<title>Front</title>' }), peer);
   const nextBuild = await buildNext();
   const deployment = await Deployment.start(folder, { peers: [peer.url] }, (flags) =>
     startPeer({ flags, webTransport: 'none' }),
@@ -39,7 +42,16 @@ test('a download completes during an update; then the new version serves from th
     return page;
   };
   const [shell, other] = [await openShell(), await openShell()];
+  const onSite = await browser.newPage();
+  const asked: string[] = [];
+  deployment.drops = (path) => {
+    asked.push(path);
+    return false;
+  };
   try {
+    await onSite.goto(new URL('/-/site', deployment.siteUrl(site)).href);
+    await onSite.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
+    expect(await versionFor(onSite)).toBe(packageJson.version);
     deployment.put(nextBuild);
     await shell.bringToFront();
     expect(await shell.evaluate(lookForUpdate)).toBe('found');
@@ -52,13 +64,18 @@ test('a download completes during an update; then the new version serves from th
     expect(await other.evaluate(finishDownload)).toEqual(whole);
     await reloaded;
     await expect.poll(() => versionFor(shell), { timeout: 30_000 }).toBe(nextVersion);
+    await onSite.evaluate(updateAtOnce);
+    expect(await versionFor(onSite)).toBe(nextVersion);
+    // Both times the origin of the site has imported the gateway's worker.
+    expect(asked).toContain('/sw.js');
+    expect(asked).not.toContain('/sw.js?whole');
 
     // All that was stored still is.
     await peer.kill();
     const { size, sha256 } = await fetchIn(shell, `/${address}`);
     expect({ size, sha256 }).toEqual(whole);
   } finally {
-    await Promise.all([shell.close(), other.close()]);
+    await Promise.all([shell.close(), other.close(), onSite.close()]);
     await deployment.close();
     rmSync(nextBuild, { recursive: true });
   }

@@ -122,7 +122,7 @@ attack(
 attack(
   group,
   'register a worker by a frame’s unchanged functions',
-  'the browser refuses: the host has no such script',
+  'the browser refuses: the host has no script of the site, and the gateway’s script works at one path only',
   async ({ startPeer, startHost, context }) => {
     const { origin, visit } = await openSite(startPeer, startHost, context);
     const page = await visit('', 'Own');
@@ -132,7 +132,12 @@ attack(
       const { register } = (frame.contentWindow as unknown as typeof globalThis).ServiceWorkerContainer
         .prototype;
       const outcomes = [];
-      for (const script of ['/lab/own.js', 'data:text/javascript,0', URL.createObjectURL(new Blob(['0']))]) {
+      for (const script of [
+        '/lab/own.js',
+        '/-/site-worker.js',
+        'data:text/javascript,0',
+        URL.createObjectURL(new Blob(['0'])),
+      ]) {
         outcomes.push(
           await register.call(navigator.serviceWorker, script).then(
             () => 'registered',
@@ -142,7 +147,7 @@ attack(
       }
       return outcomes;
     });
-    expect(outcomes).toEqual(['refused', 'refused', 'refused']);
+    expect(outcomes).toEqual(['refused', 'refused', 'refused', 'refused']);
     expect(await workerOf(page)).toBe(`${origin}/sw.js`);
   },
 );

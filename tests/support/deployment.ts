@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { embedBuild } from '../../build/embed-build.ts';
 import { filesOf, isCompressed } from '../../build/files-of.ts';
+import { Address } from '../../src/address.ts';
 import { LoopbackServer, passOn } from './loopback-server.ts';
 import { distFolder, fromRoot } from './paths.ts';
 import type { PeerProcess } from './peer-process.ts';
@@ -24,8 +25,8 @@ export function copyBuild(from: string, to: string): void {
 
 /** A host whose files can be exchanged, and which can fail. */
 export class Deployment {
-  /** Requests that the host drops without an answer. */
-  drops: ((path: string) => boolean) | undefined;
+  /** Requests that the host drops without an answer. `host` is the name and port that the browser asked. */
+  drops: ((path: string, host: string) => boolean) | undefined;
   /** Requests that the host leaves open without an answer. */
   holds: ((path: string) => boolean) | undefined;
   readonly #web: string;
@@ -50,7 +51,7 @@ export class Deployment {
     writeFileSync(configFile, JSON.stringify(config));
     const peer = await startPeer(['--web', web, '--web-config', configFile]);
     const server = await LoopbackServer.start((request, response) => {
-      if (deployment.drops?.(request.url!)) request.socket.destroy();
+      if (deployment.drops?.(request.url!, request.headers.host!)) request.socket.destroy();
       else if (!deployment.holds?.(request.url!)) void passOn(request, response, peer.url);
     });
     const deployment = new Deployment(web, peer, server);
@@ -59,6 +60,11 @@ export class Deployment {
 
   get url(): string {
     return this.#server.url;
+  }
+
+  /** The front page of a site on an origin of its own. */
+  siteUrl(address: string): string {
+    return `http://${Address.fromHex(address).base32}.antway.localhost:${this.#server.port}/`;
   }
 
   /** Puts a build in place of the one that is served. */
@@ -129,6 +135,23 @@ export async function lookForUpdate(): Promise<'found' | 'failed'> {
     () => 'found' as const,
     () => 'failed' as const,
   );
+}
+
+/**
+ * Looks for a newer worker and lets it take over, as the shell does. If a page has missed a file of the former version, the
+ * newer worker takes over by itself. The page must make no request meanwhile: a request that arrives while Chromium stops
+ * the former worker starts it again. To be run in a page.
+ */
+export async function updateAtOnce(): Promise<void> {
+  const registration = (await navigator.serviceWorker.getRegistration())!;
+  const replaced = new Promise((resolve) => {
+    navigator.serviceWorker.addEventListener('controllerchange', resolve, { once: true });
+  });
+  await registration.update();
+  while (registration.installing) await new Promise((resolve) => setTimeout(resolve, 50));
+  registration.active!.postMessage({ type: 'HAND_OVER' });
+  registration.waiting?.postMessage({ type: 'SKIP_WAITING' });
+  await replaced;
 }
 
 type DownloadWindow = typeof globalThis & { rest(): Promise<{ size: number; sha256: string }> };

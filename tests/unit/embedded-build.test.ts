@@ -39,6 +39,7 @@ const files = {
   'robots.txt': '',
   '-/self-test.html': 'self-test',
   '-/site.js': 'site',
+  '-/site-worker.js': 'importScripts("//root/sw.js");\n',
   '-/bridge.html': 'bridge',
   '-/root.html': 'root',
 };
@@ -71,6 +72,17 @@ it('can be repeated after the document changed, and replaces the lists', () => {
   expect(after.first).toHaveProperty(['/assets/later-3.js']);
   expect(after.first).not.toHaveProperty(['/assets/index-1.js']);
   expect(after.installed).toContain('/assets/index-1.js');
+});
+
+it('changes the script of a site’s worker with each build, so that browsers see an update', () => {
+  const script = () => readFileSync(join(folder, '-/site-worker.js'), 'utf8');
+  const { hash } = embedded(files);
+  expect(script()).toBe(`${files['-/site-worker.js']}// Build ${hash}\n`);
+  const again = embedBuild(folder);
+  expect(again).toBe(hash);
+  const changed = embedded({ 'icon.svg': '<svg><g/></svg>' });
+  expect(changed.hash).not.toBe(hash);
+  expect(script()).toBe(`${files['-/site-worker.js']}// Build ${changed.hash}\n`);
 });
 
 it('writes the hashes of the files that are not first into a list, whose hash the worker has', () => {

@@ -65,9 +65,11 @@ beforeAll(async () => {
     'assets/a-1234.js': 'plain',
     'assets/a-1234.js.br': 'as br',
     'assets/a-1234.js.gz': 'as gz',
+    'assets/b-5678.wasm': 'wasm',
     '-/bridge.html': 'bridge',
     '-/root.html': 'root',
     '-/site.html': 'site',
+    '-/site-worker.js': '// imports the worker',
     '-/move.html': 'move',
     '-/self-test.html': 'self-test',
     '-/probe-1.json': '{}',
@@ -282,6 +284,7 @@ const requests: [name: string, request: Request][] = [
   ),
   ...[
     '/assets/a-1234.js',
+    '/assets/b-5678.wasm',
     '/-/probe-1.json',
     '/antway.json',
     '/.well-known/x',
@@ -304,6 +307,20 @@ const requests: [name: string, request: Request][] = [
     '/-/nothing',
     '/nothing',
   ].map((path): [string, Request] => [`a subresource ${path}`, { path }]),
+  ...['antway.localhost:PORT', `${site}.antway.localhost:PORT`, '127.0.0.1:PORT'].flatMap((Host) =>
+    (
+      [
+        ['GET', '/sw.js'],
+        ['HEAD', '/sw.js'],
+        ['GET', '/sw.js?whole'],
+        ['GET', '/sw.js?'],
+        ['GET', '/-/site-worker.js'],
+      ] as const
+    ).map(([method, path]): [string, Request] => [
+      `a worker’s script: ${method} ${path} on ${Host}`,
+      { method, path, headers: { Host, 'Sec-Fetch-Dest': 'serviceworker' } },
+    ]),
+  ),
   ['a script in Brotli', { path: '/assets/a-1234.js', headers: { 'Accept-Encoding': 'gzip, br' } }],
   ['a script in gzip', { path: '/assets/a-1234.js', headers: { 'Accept-Encoding': 'br;q=0, GZIP;q=0.5' } }],
   ['a range', { path: '/index.html', headers: { Range: 'bytes=3-5' } }],

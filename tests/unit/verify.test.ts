@@ -134,7 +134,7 @@ describe('antway verify', () => {
     expect(code).toBe(5);
     expect(stdout).toMatch(/^different {2}index\.html$/m);
     expect(stdout).toContain(hash);
-    expect(stderr).toMatch(/^BUILD_MISMATCH: 4 files of \d+ .*It is another build/);
+    expect(stderr).toMatch(/^BUILD_MISMATCH: 5 files of \d+ .*It is another build/);
   });
 
   it('compares with the build that it is given', async () => {
@@ -152,12 +152,14 @@ describe('antway verify', () => {
 });
 
 describe('the hash of a build', () => {
-  it('is that of the lines that sha256sum prints, with the worker as it was before', () => {
+  it('is that of the lines that sha256sum prints, with the workers’ scripts as they were before', () => {
     const hex = (bytes: Buffer | string) => createHash('sha256').update(bytes).digest('hex');
     const lines = filesOf(web)
       .filter((path) => !path.startsWith('-/probe-'))
       .map((path) => {
         const bytes = readFileSync(join(web, path));
+        if (path === '-/site-worker.js')
+          return `${hex(bytes.toString().replace(/\/\/ Build [0-9a-f]{64}\n$/, ''))}  ${path}\n`;
         if (path !== 'sw.js') return `${hex(bytes)}  ${path}\n`;
         const embedded = /\{"hash":.*?"optional":\[.*?\]\}/.exec(bytes.toString())![0];
         return `${hex(bytes.toString().replace(embedded, 'globalThis.__ANTWAY_BUILD__'))}  ${path}\n`;

@@ -106,6 +106,57 @@ async fn only_the_gateways_origins_may_frame_its_pages() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_worker_of_a_site_imports_that_of_the_root_origin() {
+    let web = WebPeer::start(&[]).await;
+    let root = "antway.localhost:8080";
+    let script_source = |response: &crate::http::Response| {
+        let policy = response.header("content-security-policy").unwrap();
+        let directive = policy
+            .split("; ")
+            .find(|one| one.starts_with("script-src "));
+        directive.unwrap().to_owned()
+    };
+    let imported = " antway.localhost:8080/sw.js 'wasm-unsafe-eval'";
+    for (host, path, body) in [
+        (SITE, "/sw.js", "// site worker"),
+        (SITE, "/sw.js?whole", "// worker"),
+        (root, "/sw.js", "// worker"),
+        ("127.0.0.1:8080", "/sw.js", "// worker"),
+    ] {
+        let response = web.get(path, &[("Host", host)]).await;
+        assert_eq!(response.body, body.as_bytes(), "{host}{path}");
+        assert_eq!(
+            response.header("content-type"),
+            Some("text/javascript; charset=utf-8")
+        );
+        let imports = host == root || body == "// site worker";
+        assert_eq!(script_source(&response).ends_with(imported), imports);
+        let is_whole = body == "// worker";
+        let resources = if is_whole { "same-site" } else { "same-origin" };
+        assert_eq!(
+            response.header("cross-origin-resource-policy"),
+            Some(resources),
+            "{host}{path}"
+        );
+    }
+    for (path, readers) in [
+        ("/assets/crypto-3c.wasm", Some("*")),
+        ("/assets/app-1a2b.mjs", None),
+        ("/antway.json", None),
+    ] {
+        let response = web.get(path, &[("Host", root)]).await;
+        assert_eq!(response.header("access-control-allow-origin"), readers);
+    }
+    // Hosts of older builds have no such file.
+    std::fs::remove_file(web.folder.path().join("dist/-/site-worker.js")).unwrap();
+    assert_eq!(
+        web.get("/sw.js", &[("Host", SITE)]).await.body,
+        b"// worker"
+    );
+    web.peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn every_origin_can_read_the_probe() {
     let web = WebPeer::start(&[]).await;
     let probe = web.get("/-/probe-5e6f.json", &[("Host", SITE)]).await;

@@ -34,6 +34,7 @@ impl WebPeer {
             ("-/bridge.html", "bridge"),
             ("-/bridge.js", "// bridge"),
             ("-/root.html", "root"),
+            ("-/site-worker.js", "// site worker"),
             ("-/move.html", "move"),
             ("-/self-test.html", "self-test"),
             ("-/probe-5e6f.json", "{\"antway\":\"5e6f\"}"),

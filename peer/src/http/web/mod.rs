@@ -99,7 +99,7 @@ async fn get(web: &Web, host: &Host, request: &Parts) -> Response {
         let url = format!("http://antway.localhost{port}{path_and_query}");
         return ([(CACHE_CONTROL, "no-store")], Redirect::temporary(&url)).into_response();
     }
-    match find(web, host, path, &request.headers).await {
+    match find(web, host, request).await {
         Ok(Some(file)) => {
             let policy = policy_of(host, &file.path);
             let opener_policy = opener_policy_of(host, &file.path);
@@ -144,9 +144,9 @@ fn opener_policy_of(host: &Host, path: &str) -> Option<&'static str> {
 async fn find(
     web: &Web,
     host: &Host,
-    path: &str,
-    headers: &HeaderMap,
+    Parts { uri, headers, .. }: &Parts,
 ) -> io::Result<Option<WebFile>> {
+    let path = uri.path();
     if path == CONFIG_PATH
         && let Some(config) = &web.config
     {
@@ -164,6 +164,13 @@ async fn find(
     }
     if is_site && ROOT_PAGES.contains(&path.strip_suffix(".html").unwrap_or(path)) {
         return Ok(None);
+    }
+    // `/sw.js?whole` is the script itself, for a site whose import from the root origin failed.
+    if is_site && path == policy::WORKER && uri.query().is_none() {
+        let script = web.folder.file(policy::SITE_WORKER, &accepted).await?;
+        if script.is_some() {
+            return Ok(script);
+        }
     }
     let found = web.folder.file(path, &accepted).await?;
     match found {

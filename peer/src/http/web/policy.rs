@@ -23,11 +23,32 @@ pub const SITE_PAGE: &str = "/-/site.html";
 pub const MOVE: &str = "/-/move.html";
 
 /// The script of the service worker.
-const WORKER: &str = "/sw.js";
+pub const WORKER: &str = "/sw.js";
+
+/// The file that a site origin has as `WORKER`. It imports that script from the root origin.
+pub const SITE_WORKER: &str = "/-/site-worker.js";
 
 /// The servers that pages may connect to: this machine, and HTTPS peers anywhere, which includes WebTransport.
 /// Chromium rejects `[::1]` as an invalid source; use `localhost` instead.
 const CONNECT: &str = "'self' https: http://127.0.0.1:* http://localhost:* http://*.localhost:*";
+
+/// The suffixes of files that are neither a document with scripts nor the script of a worker.
+const RUNS_NOTHING: [&str; 8] = [
+    ".css",
+    ".ico",
+    ".json",
+    ".png",
+    ".svg",
+    ".txt",
+    ".wasm",
+    ".webmanifest",
+];
+
+/// Whether the file is neither a document with scripts nor the script of a worker.
+fn runs_nothing(path: &str) -> bool {
+    RUNS_NOTHING.iter().any(|suffix| path.ends_with(suffix))
+        || (path.starts_with("/-/") && path.ends_with(".js"))
+}
 
 impl Host {
     /// The Content-Security-Policy of the file at this path.
@@ -43,7 +64,13 @@ impl Host {
             ),
             SITE_PAGE => self.gateway_page_policy(self.root(), "'none'"),
             MOVE => self.gateway_page_policy("'none'", "'none'"),
-            _ => self.shell_policy(),
+            SITE_WORKER => self.shell_policy(&match self {
+                Self::Site { root, .. } => format!(" {root}{WORKER}"),
+                _ => String::new(),
+            }),
+            // The policy of the shell has 900 bytes, in each answer.
+            _ if runs_nothing(path) => "default-src 'none'; frame-ancestors 'none'".to_owned(),
+            _ => self.shell_policy(""),
         }
     }
 
@@ -56,8 +83,9 @@ impl Host {
     }
 
     /// The policy of the shell and its worker. The policy of a worker script applies to the worker's requests.
-    /// Firefox also checks each response of the worker against the URL of the worker script.
-    fn shell_policy(&self) -> String {
+    /// Firefox also checks each response of the worker against the URL of the worker script. `imported` is the source
+    /// of the script that the worker imports, after a space.
+    fn shell_policy(&self, imported: &str) -> String {
         let assets = self.sources(&["/assets/", WORKER]);
         let workers = self.sources(&[WORKER, "/assets/"]);
         let manifest = self.sources(&["/manifest.webmanifest", WORKER]);
@@ -67,7 +95,7 @@ impl Host {
             _ => "'none'".to_owned(),
         };
         format!(
-            "default-src 'none'; script-src {assets} 'wasm-unsafe-eval'; \
+            "default-src 'none'; script-src {assets}{imported} 'wasm-unsafe-eval'; \
              worker-src {workers}; style-src {assets}; img-src 'self' data: blob:; media-src 'self'; font-src {assets}; \
              manifest-src {manifest}; frame-src {frames}; connect-src {CONNECT}; \
              base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
@@ -164,6 +192,22 @@ mod tests {
     }
 
     #[test]
+    fn the_worker_of_a_site_may_import_that_of_its_root_origin() {
+        let own = format!("{SITE}.gateway.example");
+        let policy = host(&own).policy_of(SITE_WORKER);
+        assert_eq!(
+            directive(&policy, "script-src"),
+            format!("{own}/assets/ {own}/sw.js gateway.example/sw.js 'wasm-unsafe-eval'")
+        );
+        let shell = host(&own).policy_of("/index.html");
+        assert!(!directive(&shell, "script-src").contains(" gateway.example/"));
+        for on in ["gateway.example", "127.0.0.1", ""] {
+            let shell = host(on).policy_of("/index.html");
+            assert_eq!(host(on).policy_of(SITE_WORKER), shell, "{on}");
+        }
+    }
+
+    #[test]
     fn the_root_origin_may_frame_the_bridge_and_sites_may_frame_the_root() {
         let site = format!("{SITE}.gateway.example");
         let none = "'none'";
@@ -207,6 +251,24 @@ mod tests {
             ("frame-ancestors", "'none'"),
         ] {
             assert_eq!(directive(&policy, name), sources);
+        }
+    }
+
+    #[test]
+    fn files_that_run_nothing_have_a_short_policy() {
+        let short = "default-src 'none'; frame-ancestors 'none'";
+        for path in [
+            "/icon.svg",
+            "/antway.json",
+            "/-/probe-1.json",
+            "/-/site.js",
+            "/assets/a.css",
+            "/assets/a.wasm",
+        ] {
+            assert_eq!(host(SITE).policy_of(path), short, "{path}");
+        }
+        for path in ["/", "/index.html", "/sw.js", "/assets/a.js", SITE_WORKER] {
+            assert_ne!(host("a.example").policy_of(path), short, "{path}");
         }
     }
 

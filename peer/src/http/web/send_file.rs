@@ -1,8 +1,8 @@
 //! Sends a hosted file from the disk, or a part of it, piece by piece.
 
-use super::RESOURCE_POLICY;
 use super::content_type::content_type_of;
 use super::folder::WebFile;
+use super::{RESOURCE_POLICY, policy};
 use crate::http::chunk::etag_matches;
 use crate::http::error::HttpError;
 use axum::body::Body;
@@ -73,9 +73,16 @@ fn headers_of(file: &WebFile, etag: &HeaderValue) -> HeaderMap {
         false => "no-cache",
     };
     let mut headers = HeaderMap::new();
-    if is_probe {
+    // The origins of sites read WebAssembly from the gateway's origin, and import its worker.
+    let is_wasm = file.path.starts_with("/assets/") && file.path.ends_with(".wasm");
+    if is_probe || is_wasm {
         headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+    }
+    if is_probe {
         headers.insert(RESOURCE_POLICY, HeaderValue::from_static("cross-origin"));
+    }
+    if file.path == policy::WORKER {
+        headers.insert(RESOURCE_POLICY, HeaderValue::from_static("same-site"));
     }
     headers.insert(ETAG, etag.clone());
     headers.insert(CACHE_CONTROL, HeaderValue::from_static(caching));
