@@ -2,12 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect } from 'vitest';
+import { launchFirefox } from '../support/firefox.ts';
 import { keptFiles, makeKeptSite, seenText } from '../support/offline-site.ts';
 import { PeerProcess } from '../support/peer-process.ts';
 import { noise, publish } from '../support/publish.ts';
 import { copyStore } from '../support/stores.ts';
 import { sha256 } from '../support/tar.ts';
-import { decide, Gateway, launchFirefox, type Page, test } from './harness.ts';
+import { decide, Gateway, type Page, test } from './harness.ts';
 
 /** Holds what is read; the tests never change it. */
 let library: PeerProcess;

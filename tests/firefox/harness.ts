@@ -1,34 +1,14 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import puppeteer, { type Browser, type HTTPResponse, type Page } from 'puppeteer-core';
+import type { Browser, HTTPResponse, Page } from 'puppeteer-core';
 import { test as base } from 'vitest';
+import { launchFirefox } from '../support/firefox.ts';
 import { GatewayClient } from '../support/gateway-client.ts';
 import type { PeerProcess } from '../support/peer-process.ts';
 import { type Processes, processes } from '../support/processes.ts';
 
 export type { Page };
-
-/**
- * Starts the Firefox that `ANTWAY_FIREFOX` names (`npm test` sets it), or Debian's.
- * @param isPrivate whether all of its windows are.
- */
-export function launchFirefox(profile: string, { isPrivate = false } = {}): Promise<Browser> {
-  return puppeteer.launch({
-    browser: 'firefox',
-    executablePath: process.env.ANTWAY_FIREFOX ?? '/usr/bin/firefox-esr',
-    headless: true,
-    userDataDir: profile,
-    timeout: 60_000,
-    // For `setOffline`.
-    args: ['--remote-allow-system-access'],
-    extraPrefsFirefox: {
-      // Media play without a click, as muted ones do for people.
-      'media.autoplay.default': 0,
-      'browser.privatebrowsing.autostart': isPrivate,
-    },
-  });
-}
 
 /** Members of puppeteer's connection that its types lack. */
 interface BidiConnection {

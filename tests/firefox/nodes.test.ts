@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'puppeteer-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { NodePage } from '../browser/node-page/node-page.ts';
+import { launchFirefox } from '../support/firefox.ts';
 import { acceptElsewhere, NodeBrowser } from '../support/node-browser.ts';
-import { launchFirefox } from './harness.ts';
 
 declare const nodePage: NodePage;
 

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import { launchFirefox } from '../support/firefox.ts';
 import { publish } from '../support/publish.ts';
-import { Gateway, launchFirefox, setOffline, test } from './harness.ts';
+import { Gateway, setOffline, test } from './harness.ts';
 
 test('unseen content is an OFFLINE page, which opens the content by itself when the network is back', async ({
   startPeer,

@@ -16,7 +16,6 @@ declare global {
 /**
  * A page reads from the nodes by WebRTC Direct, without a peer: every chunk of each item, the pointer, and an absent
  * address. Then it reads `film` again with new connections, while two of the nodes are killed.
- * @param way how the rows name the nodes.
  * @returns a row for the first byte and the last byte of each item.
  */
 export async function readFromNodes(
@@ -26,9 +25,8 @@ export async function readFromNodes(
   items: readonly Item[],
   pointer: Prepared['pointer'],
   film: Item,
-  way = 'node',
+  step = 'node → browser',
 ): Promise<Row[]> {
-  const step = `${way} → browser`;
   const host = await DirectHost.start(browser, folder);
   try {
     const rows = await host.withPage(network, async (page) => {

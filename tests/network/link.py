@@ -86,6 +86,8 @@ def main() -> None:
         enter(namespace)
         there = open_device(f"{namespace[:13]}-b", other, "-n", namespace)
         ip("-n", namespace, "link", "set", "lo", "up")
+        # Firefox sends from the address of this machine's default route.
+        ip("-n", namespace, "route", "add", "default", "dev", f"{namespace[:13]}-b")
         print("up", flush=True)
         forward((here, there))
     finally:

@@ -21,7 +21,9 @@ import { Devnet, type Prepared, prepareRecords } from './devnet.ts';
 import { readFromNodes } from './direct.ts';
 import { publishThroughNodes } from './direct-paid.ts';
 import { compareAtDistance } from './distance.ts';
+import { readInFirefox } from './firefox.ts';
 import { firstSight, firstSightItem, firstSightSeconds, openSite, readInBrowser } from './in-browser.ts';
+import { Link } from './link.ts';
 import { NetworkPeer } from './network-peer.ts';
 import { movePaidPointer, publishInApp, publishPaid } from './paid.ts';
 import { type Row, seconds, table } from './rows.ts';
@@ -58,12 +60,12 @@ const parts: Record<string, (setting: Setting) => Promise<Row[]>> = {
   'direct-paid': ({ browser, folder }) => publishThroughNodes(browser, folder),
   tutorial: ({ browser }) => followTutorial(browser),
 };
-/** `--only distance` needs root and takes long, so it is none of the parts. */
-const distance = 'distance';
+/** They need root, and `distance` takes long. So they run only if `--only` names them. */
+const [distance, firefox] = ['distance', 'firefox'] as const;
 
 try {
   const { only } = parseArgs({ options: { only: { type: 'string' } } }).values;
-  const names = [...Object.keys(parts), distance];
+  const names = [...Object.keys(parts), distance, firefox];
   if (only !== undefined && !names.includes(only))
     throw new SetupError(`--only takes one of: ${names.join(', ')}`);
   await buildPeer();
@@ -95,7 +97,7 @@ async function main(only: string | undefined): Promise<void> {
       await report('distance', `${machine}\n\n${await compareAtDistance(browser, folder, items, records)}\n`);
       return;
     }
-    const rows: Row[] = [];
+    const rows: Row[] = only === firefox ? await readFromManyInFirefox(setting) : [];
     for (const [name, run] of Object.entries(parts)) {
       if (only === undefined || only === name) rows.push(...(await run(setting)));
     }
@@ -200,10 +202,34 @@ async function readFromMany({ browser, folder, content }: Setting): Promise<Row[
     const way = `${manyNodes} nodes, of which ${lying.length} lie`;
     return [
       ...(await readInApp(browser, folder, network, items, prepared.pointer, way)),
-      ...(await readFromNodes(browser, folder, network, items, prepared.pointer, items[2]!, way)),
+      ...(await readFromNodes(
+        browser,
+        folder,
+        network,
+        items,
+        prepared.pointer,
+        items[2]!,
+        `${way} → browser`,
+      )),
     ];
   } finally {
     await network.stop();
+  }
+}
+
+/** As `readFromMany`, from nodes that are not on loopback: Firefox uses no addresses of loopback for WebRTC. */
+async function readFromManyInFirefox({ folder, content }: Setting): Promise<Row[]> {
+  const { items, records, prepared } = await content();
+  const link = await Link.start();
+  try {
+    const network = await Devnet.start(manyNodes, join(folder, 'many-nodes'), { records, lying, link });
+    try {
+      return await readInFirefox(folder, network, items, prepared.pointer, items[2]!);
+    } finally {
+      await network.stop();
+    }
+  } finally {
+    await link.stop();
   }
 }
 
