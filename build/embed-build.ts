@@ -49,7 +49,7 @@ function firstFiles(folder: string): (path: string) => boolean {
   const document = readFileSync(join(folder, shellDocument), 'utf8');
   const named = new Set(Array.from(document.matchAll(/\s(?:href|src)="\/([^"]+)"/g), ([, path]) => path));
   const isNamed = (path: string) => named.has(path) && !/^(apple-touch-icon|favicon\.ico)/.test(path);
-  return (path) => path === shellDocument || isNamed(path) || /^-\/(bridge|site)\./.test(path);
+  return (path) => path === shellDocument || isNamed(path) || /^-\/((bridge|site)\.|page\.css$)/.test(path);
 }
 
 /**

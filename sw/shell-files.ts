@@ -9,6 +9,9 @@ export const shellDocument = '/index.html';
 /** The page that a site's own origin shows before its first content. */
 export const sitePage = '/-/site.html';
 
+/** The style of pages on both kinds of origins. A site's own origin stores it when a page first needs it. */
+const pageStyle = '/-/page.css';
+
 /** How long opened content may load before the worker stores the rest of the shell, in milliseconds. */
 const contentFirstMs = 5_000;
 /** Content shares the user's link. While some is loading, storing pauses: for at most this time in all, in milliseconds. */
@@ -48,17 +51,16 @@ export class ShellFiles {
     this.#host = host;
     this.#isLoadingContent = isLoadingContent;
     this.#isSite = siteOfHost(host) !== undefined;
-    const own = (paths: readonly string[]) => paths.filter((path) => isForSites(path) === this.#isSite);
     this.#decoder = decoder;
-    this.#installed = own(installed);
-    this.#first = own(first);
+    this.#installed = installed.filter((path) => this.#isHere(path));
+    this.#first = first.filter((path) => this.#isHere(path) && path !== pageStyle);
   }
 
   pathOf(pathname: string): string | undefined {
     // URLs of pages below `/-/` do not contain the file extension.
     const page = /^\/-\/[\w-]+$/.test(pathname) ? `${pathname}.html` : pathname;
     const path = page === '/' ? shellDocument : page;
-    return known.has(path) && isForSites(path) === this.#isSite ? path : undefined;
+    return known.has(path) && this.#isHere(path) ? path : undefined;
   }
 
   /** Stores what the first screen needs. `complete` stores the rest. @throws AntwayError as `VerifiedFiles.read`. */
@@ -152,6 +154,10 @@ export class ShellFiles {
   async #expected(url: string): Promise<ExpectedFile> {
     const sha256 = firstHashes.get(url);
     return { url, sha256: sha256 ?? (await this.#readList()).get(url)! };
+  }
+
+  #isHere(path: string): boolean {
+    return path === pageStyle || isForSites(path) === this.#isSite;
   }
 
   #readList(): Promise<Map<string, string>> {

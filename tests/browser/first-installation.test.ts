@@ -17,8 +17,10 @@ const script = readFileSync(join(distFolder, 'sw.js'), 'utf8');
 const [embedded] = /\{"hash":"[0-9a-f]{64}","first":.*?"optional":\[[^[\]]*\]\}/.exec(script)!;
 const build: Build = JSON.parse(embedded);
 const ofShell = (paths: readonly string[]) => paths.filter((path) => !isForSites(path));
-const first = ofShell(Object.keys(build.first));
-const later = ofShell(build.installed);
+/** Pages below `/-/` need it, and the first screen does not. */
+const pageStyle = '/-/page.css';
+const first = ofShell(Object.keys(build.first)).filter((path) => path !== pageStyle);
+const later = [...ofShell(build.installed), pageStyle];
 const liveView = later.find((path) => /\/live-view-.*\.js$/.test(path))!;
 
 /** The paths of the shell's files in the worker's cache. */

@@ -198,6 +198,8 @@ test('the shell shows where to manage a site if the browser partitions its stora
   await visit(`${root}/${address}/`, 'Apart, running');
   const library = await openShell('#library');
   await library.goto(`${originOf(address)}/-/site`);
+  // The style sheet comes from the worker.
+  await expect(library.locator('body')).toHaveCSS('max-width', '640px');
   await library.getByRole('button', { name: 'Pin' }).click();
   await expect(library.getByText('The site is pinned.')).toBeVisible();
   await expect(library.getByText('The whole site opens without a network.')).toBeVisible();

@@ -39,6 +39,7 @@ const files = {
   'robots.txt': '',
   '-/self-test.html': 'self-test',
   '-/site.js': 'site',
+  '-/page.css': 'p {}',
   '-/site-worker.js': 'importScripts("//root/sw.js");\n',
   '-/bridge.html': 'bridge',
   '-/root.html': 'root',
@@ -49,6 +50,7 @@ it('lists the files that the document names, and those of a site’s origin, as 
   expect(Object.keys(first).sort()).toEqual([
     '/-/bridge.html',
     '/-/files.json',
+    '/-/page.css',
     '/-/site.js',
     '/assets/index-1.js',
     '/assets/index-2.css',
