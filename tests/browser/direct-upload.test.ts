@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
 import { expectAccessible } from '../support/accessibility.ts';
-import { expect, test } from '../support/chromium.ts';
+import { expect, fetchIn, test } from '../support/chromium.ts';
 import { openPublish } from '../support/lasting-address.ts';
 import { distFolder } from '../support/paths.ts';
 import { fillNetwork, price, seePrice } from '../support/payment-screen.ts';
@@ -38,6 +38,9 @@ test('the nodes are offered for uploads once direct connections are on, and an e
   await expect(direct(page)).toHaveCount(0);
   await page.goto(`${root}/#settings`);
   await page.getByRole('region', { name: 'Direct connections' }).getByRole('checkbox').check();
+  // The page that loads next would end a request that saves it.
+  const isSaved = async () => JSON.parse((await fetchIn(page, '/-/settings')).text).useNodes;
+  await expect.poll(isSaved).toBe(true);
   await page.goto(`${root}/#publish`);
   await page.reload();
   await choose(page);
