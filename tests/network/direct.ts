@@ -16,6 +16,7 @@ declare global {
 /**
  * A page reads from the nodes by WebRTC Direct, without a peer: every chunk of each item, the pointer, and an absent
  * address. Then it reads `film` again with new connections, while two of the nodes are killed.
+ * @param step how the rows name the way of the bytes.
  * @returns a row for the first byte and the last byte of each item.
  */
 export async function readFromNodes(

@@ -40,7 +40,7 @@ const files = {
   '-/self-test.html': 'self-test',
   '-/site.js': 'site',
   '-/page.css': 'p {}',
-  '-/site-worker.js': 'importScripts("//root/sw.js");\n',
+  '-/site-worker.js': 'importScripts("//gateway.example/sw.js");\n',
   '-/bridge.html': 'bridge',
   '-/root.html': 'root',
 };
