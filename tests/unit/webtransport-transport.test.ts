@@ -468,3 +468,140 @@ describe('an answer to OPEN that arrives byte by byte', () => {
     peers.close();
   });
 });
+
+describe('a file that is requested before there is a session', () => {
+  const info = {
+    protocol: 1,
+    operations: [1, 5],
+    webTransport: { port: 4433, path: '/v1', certificateHashes: [] },
+  };
+  const range = { start: 0, length: 0 };
+
+  function startPool(names: string[], operations = info.operations): PeerPool {
+    vi.stubGlobal('fetch', async () => Response.json({ ...info, operations }));
+    const urls = names.map((name) => PeerUrl.parse(`https://${name}.example`));
+    return new PeerPool(urls, new Stats());
+  }
+
+  /** Requests the file. */
+  function open(peers: PeerPool, signal = never) {
+    const opening = { isDone: false };
+    void peers.prefetch(address, range, { signal, onRecord: async () => {} }).then(() => {
+      opening.isDone = true;
+    });
+    return opening;
+  }
+
+  const streams = () => FakeSession.all.flatMap(({ streams }) => streams);
+
+  it('is opened by one request once there is a session', async () => {
+    FakeSession.isReady = false;
+    const opening = open(startPool(['one']));
+    await settle();
+    expect([opening.isDone, streams()]).toEqual([false, []]);
+    FakeSession.all[0]!.becomeReady();
+    await settle();
+    const [stream] = streams();
+    expect(stream!.sent.slice(0, 33)).toEqual([5, ...address.bytes]);
+    expect(opening.isDone).toBe(false);
+  });
+
+  it('is opened at the peer that connects first', async () => {
+    FakeSession.isReady = false;
+    const peers = startPool(['one', 'two', 'three']);
+    peers.warm();
+    await settle();
+    open(peers);
+    await settle();
+    expect(FakeSession.all).toHaveLength(3);
+    FakeSession.all[2]!.becomeReady();
+    await settle();
+    expect(FakeSession.all.map(({ streams }) => streams.length)).toEqual([0, 0, 1]);
+  });
+
+  it('waits as long as a request if the only peer cannot connect', async () => {
+    FakeSession.isReady = false;
+    const opening = open(startPool(['one']));
+    await vi.advanceTimersByTimeAsync(limits.connectGraceMs - 100);
+    expect(opening.isDone).toBe(false);
+    await vi.advanceTimersByTimeAsync(200);
+    expect([opening.isDone, streams()]).toEqual([true, []]);
+  });
+
+  it('waits no longer than until a request would be hedged if there are several peers', async () => {
+    FakeSession.isReady = false;
+    const peers = startPool(['one', 'two']);
+    peers.warm();
+    await settle();
+    const opening = open(peers);
+    await vi.advanceTimersByTimeAsync(limits.defaultHedgeDelayMs.firstByte - 100);
+    expect(opening.isDone).toBe(false);
+    await vi.advanceTimersByTimeAsync(200);
+    expect([opening.isDone, streams()]).toEqual([true, []]);
+  });
+
+  it('does not wait while WebTransport is tried again after a failure: requests go by HTTP', async () => {
+    FakeSession.isReady = false;
+    const peers = startPool(['one']);
+    open(peers);
+    // The session fails, and the next attempt is due.
+    await vi.advanceTimersByTimeAsync(limits.connectTimeoutMs + limits.webTransportCircuit.maxMs);
+    const opening = open(peers);
+    await settle();
+    expect(FakeSession.all.length).toBeGreaterThan(1);
+    expect([opening.isDone, streams()]).toEqual([true, []]);
+  });
+
+  it('does not wait if the best peer has HTTP only', async () => {
+    FakeSession.isReady = false;
+    const urls = ['anttp+https://one.example', 'https://two.example'].map((url) => PeerUrl.parse(url));
+    vi.stubGlobal('fetch', async () => Response.json(info));
+    const peers = new PeerPool(urls, new Stats());
+    peers.warm();
+    await settle();
+    expect(FakeSession.all).toHaveLength(1);
+    // Each peer is the best one for some addresses.
+    const times = await Promise.all(
+      Array.from({ length: 16 }, async (_, i) => {
+        const of = Address.fromHex((i * 16 + i).toString(16).padStart(2, '0').repeat(32));
+        const reader = new AbortController();
+        let isDone = false;
+        const options = { signal: reader.signal, onRecord: async () => {} };
+        void peers.prefetch(of, range, options).then(() => (isDone = true));
+        await settle();
+        const wasDone = isDone;
+        reader.abort();
+        return wasDone;
+      }),
+    );
+    expect(new Set(times)).toEqual(new Set([true, false]));
+  });
+
+  it('does not wait for a peer that is known not to know the request', async () => {
+    const peers = startPool(['one'], [1]);
+    open(peers);
+    await settle();
+    FakeSession.all[0]!.close();
+    await settle();
+    FakeSession.isReady = false;
+    peers.warm();
+    await settle();
+    expect(FakeSession.all).toHaveLength(2);
+    const opening = open(peers);
+    await settle();
+    expect([opening.isDone, streams()]).toEqual([true, []]);
+  });
+
+  it('does not wait after the reader has left', async () => {
+    FakeSession.isReady = false;
+    const reader = new AbortController();
+    const opening = open(startPool(['one']), reader.signal);
+    await settle();
+    reader.abort();
+    await settle();
+    expect(opening.isDone).toBe(true);
+    FakeSession.all[0]!.becomeReady();
+    await settle();
+    expect(streams()).toEqual([]);
+  });
+});

@@ -6,6 +6,7 @@ import type { PeerKind, PeerUrl } from '../../peer-url.ts';
 import type { TransportChoice } from '../../server-config.ts';
 import { RateMeter } from '../../stats/rate.ts';
 import type { PeerTally, Stats } from '../../stats/stats.ts';
+import { raceAbort } from '../../util/watchdog.ts';
 import type {
   ChunkPeers,
   FetchOptions,
@@ -163,9 +164,11 @@ export class PeerPool implements ChunkPeers {
 
   async prefetch(address: Address, range: PrefetchRange, options: PrefetchOptions): Promise<void> {
     const order = this.#order(address).honest.filter(({ health }) => health.circuit.state === 'closed');
-    const peer = order.find(({ transports }) => transports.canPrefetch);
+    const connected = () => order.find(({ transports }) => transports.canPrefetch);
     // Otherwise all requests would go to the peer with a session, and no other peer would ever get one.
-    if (order[0] !== peer) order[0]?.transports.connect();
+    if (order[0] !== connected()) order[0]?.transports.connect();
+    if (!connected()) await this.#firstSession(order, options.signal);
+    const peer = connected();
     if (!peer) return;
     this.#limitSessions();
     if (order.length === 1) return peer.prefetch(address, range, options, undefined);
@@ -173,6 +176,21 @@ export class PeerPool implements ChunkPeers {
     const isLookup = order.every(({ looksUp }) => looksUp);
     const stallMs = Math.max(peer.health.prefetchStallMs, isLookup ? limits.stallMs : 0);
     return peer.prefetch(address, range, options, stallMs);
+  }
+
+  /**
+   * Waits for the first session of those that are being connected, so that a page can be prefetched before there is one. Does
+   * not wait if a request to the best peer would not wait either, nor longer than that request would be alone.
+   */
+  async #firstSession(peers: readonly Peer[], signal: AbortSignal): Promise<void> {
+    const [best, ...others] = peers;
+    const session = best?.transports.connecting;
+    if (!session) return;
+    const sessions = others.map(({ transports }) => transports.connecting ?? Promise.reject());
+    const isAlone = others.length === 0 && !this.#nodes;
+    const { firstByte } = best.health.hedgeDelayMs;
+    const until = isAlone ? signal : AbortSignal.any([signal, AbortSignal.timeout(firstByte)]);
+    await raceAbort(Promise.any([session, ...sessions]), until).catch(() => undefined);
   }
 
   async pointers<T>(address: Address, options: PointerOptions<T>): Promise<T[]> {

@@ -54,6 +54,15 @@ export class PeerTransports implements AttemptObserver {
     return this.webTransport?.canPrefetch ?? false;
   }
 
+  /**
+   * The session that is being connected, if a request waits for it and OPEN may work then. Rejects if it fails, or takes too
+   * long.
+   */
+  get connecting(): Promise<unknown> | undefined {
+    // While WebTransport is tried again after a failure, requests go by HTTP.
+    return this.http && this.circuit.state !== 'closed' ? undefined : this.webTransport?.connecting;
+  }
+
   /** Best first. Without HTTP, WebTransport is used even if it failed recently. */
   inOrder(): Transport[] {
     if (!this.webTransport) return this.http ? [this.http] : [];

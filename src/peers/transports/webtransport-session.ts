@@ -23,11 +23,18 @@ export class WebTransportSession {
     return this.#connected !== undefined;
   }
 
+  get isConnecting(): boolean {
+    return this.#connecting !== undefined && !this.#connected;
+  }
+
   /** Whether a session is connected and its peer may know an operation. */
   supports(operation: number): boolean {
-    return (
-      this.isConnected && this.#operations?.includes(operation) !== false && !this.#refused.has(operation)
-    );
+    return this.isConnected && this.mayKnow(operation);
+  }
+
+  /** Whether the peer of this session, or of the one before while this one is being connected, may know an operation. */
+  mayKnow(operation: number): boolean {
+    return this.#operations?.includes(operation) !== false && !this.#refused.has(operation);
   }
 
   refused(operation: number): void {

@@ -59,6 +59,12 @@ export class WebTransportTransport implements Transport {
     return this.#session.isConnected;
   }
 
+  /** As of `PeerTransports`. */
+  get connecting(): Promise<unknown> | undefined {
+    const mayOpen = this.#session.isConnecting && this.#session.mayKnow(operations.open);
+    return mayOpen ? this.#session.connectInTime() : undefined;
+  }
+
   fetch(
     address: Address,
     signal: AbortSignal,
