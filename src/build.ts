@@ -3,8 +3,8 @@ export interface Build {
   /** 64 hex digits, from `build/embed-build.ts`. */
   hash: string;
   /**
-   * Files of the shell's first screen, and of the pages of a site's origin, with SHA-256 hashes in base64. Every new worker
-   * stores them first. `filesList` is one of them.
+   * Files of the shell's first screen, and of the pages of a site's origin, with SHA-256 hashes in base64. A first worker of
+   * the gateway's origin stores them at its installation. `filesList` is one of them.
    */
   first: Record<string, string>;
   /** The other files that the shell needs offline. An update stores them at its installation, a first worker later. */

@@ -59,6 +59,8 @@ export const limits = Object.freeze({
   /** Most chunks and bytes accepted from one OPEN, whatever the data map claims. The rest is fetched. */
   prefetchedChunks: 64,
   prefetchedBytes: 32 * 1024 * 1024,
+  /** Records that the gateway's own origin hands to a site's origin: what one OPEN requests, its maps and the padding. */
+  handed: { records: 128, bytes: 16 * 1024 * 1024 },
   /** Addresses in one GET or HAS request of the peer protocol. */
   addressesPerRequest: 64,
   /** Chunks up to this size may share a GET, which in total is no larger than one chunk of the largest size. */

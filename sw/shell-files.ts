@@ -63,8 +63,12 @@ export class ShellFiles {
     return known.has(path) && this.#isHere(path) ? path : undefined;
   }
 
-  /** Stores what the first screen needs. `complete` stores the rest. @throws AntwayError as `VerifiedFiles.read`. */
+  /**
+   * Stores what the first screen needs. `complete` stores the rest. On a site's own origin this stores nothing: the first
+   * screen is the site's. @throws AntwayError as `VerifiedFiles.read`.
+   */
   async installFirst(): Promise<void> {
+    if (this.#isSite) return;
     const files = await this.#expectedFiles(this.#first);
     await Promise.all(files.map((file) => this.#files.read(file)));
   }
@@ -83,16 +87,20 @@ export class ShellFiles {
   }
 
   /**
-   * As `complete`, after content had time to load. Undefined if this is not the first call since the worker started. The first
+   * As `complete`, after content had time to load. Undefined after the first call since the worker started, unless that failed. The first
    * visit may be by a link to content, and then no page of the shell calls `complete`.
    */
   completeLater(): Promise<boolean> | undefined {
     if (this.#isDue) return undefined;
     this.#isDue = true;
-    return delay(contentFirstMs, this.#ending.signal).then(
+    const completing = delay(contentFirstMs, this.#ending.signal).then(
       () => this.complete(),
       () => false,
     );
+    return completing.catch((error) => {
+      this.#isDue = false;
+      throw error;
+    });
   }
 
   /** Ends `complete` for good. A newer version could otherwise wait for minutes until a slow host has answered. */

@@ -74,6 +74,8 @@ self.addEventListener('install', (event) => {
   // A first version does not let the user wait for more than the first screen needs.
   const files = self.registration.active ? shellFiles.install(true) : shellFiles.installFirst();
   event.waitUntil(Promise.all([files, loadAead(undefined, readSodium)]));
+  // A new version leaves the settings of the active one alone.
+  if (!self.registration.active) void gateway.prepare();
 });
 
 self.addEventListener('activate', (event) => {
@@ -171,7 +173,7 @@ async function share(request: Request): Promise<Response> {
 
 async function answer(event: FetchEvent): Promise<Response> {
   const { request } = event;
-  const storing = isSite || request.mode !== 'navigate' ? undefined : shellFiles.completeLater();
+  const storing = storeOwnFiles(request);
   if (storing) event.waitUntil(completeFiles([], storing));
   const context: RequestContext = {
     waitUntil: (work) => event.waitUntil(work),
@@ -189,6 +191,13 @@ async function answer(event: FetchEvent): Promise<Response> {
   // a peer on the same host.
   const shell = request.mode === 'navigate' ? shellFiles.pathOf(shellDocument) : undefined;
   return shell && !isSite ? answerFile(event, shell) : fetch(request);
+}
+
+/** Stores the files that the first installation left out, if it is time for that. */
+function storeOwnFiles({ method, mode, url }: Request): Promise<boolean> | undefined {
+  if (!isSite) return mode === 'navigate' ? shellFiles.completeLater() : undefined;
+  const isForOffline = method === 'POST' && ['/-/pins', '/-/import'].includes(new URL(url).pathname);
+  return isForOffline ? shellFiles.complete() : shellFiles.completeLater();
 }
 
 /** Windows with `blob:` and `about:` URLs are not clients of a worker, so they stay as they are. */

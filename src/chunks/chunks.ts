@@ -32,6 +32,8 @@ export interface ChunksOptions {
   peers: ChunkPeers;
   stats: Stats;
   memoryBytes: number;
+  /** Called if a record is not stored, before a peer is asked for it. */
+  onMiss?: (() => void) | undefined;
 }
 
 /** Verified bytes: from memory (decrypted), the store (encrypted) or the peers. Concurrent requests share the work. */
@@ -40,16 +42,18 @@ export class Chunks {
   readonly #store: ChunkStore;
   readonly #peers: ChunkPeers;
   readonly #stats: Stats;
+  readonly #onMiss: (() => void) | undefined;
   readonly #decrypted: LruCache<Uint8Array<ArrayBuffer>>;
   readonly #coming = new Set<ComingChunks>();
   readonly #fetching = new SingleFlight<VerifiedChunk>();
   readonly #decrypting = new SingleFlight<Uint8Array<ArrayBuffer>>();
 
-  constructor({ codec, store, peers, stats, memoryBytes }: ChunksOptions) {
+  constructor({ codec, store, peers, stats, memoryBytes, onMiss }: ChunksOptions) {
     this.#codec = codec;
     this.#store = store;
     this.#peers = peers;
     this.#stats = stats;
+    this.#onMiss = onMiss;
     this.#decrypted = new LruCache(memoryBytes, (bytes) => bytes.length);
   }
 
@@ -93,6 +97,7 @@ export class Chunks {
       }
     }
     onMiss?.();
+    this.#onMiss?.();
     if (onMiss) for (const each of this.#coming) coming.add(each);
     const chunk = await this.#fetch(address, coming, expectedBytes, signal, trace);
     return { chunk, wasStored: false };

@@ -3,13 +3,20 @@ import { AntwayError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { Blake3 } from '../self-encryption/blake3.ts';
 
-/** A record whose bytes match its address. Only `verify` and `verifyInTurns` construct one. */
+/** A record whose bytes match its address. Only the static functions construct one. */
 export class VerifiedChunk {
   private constructor(
     readonly address: Address,
     /** A buffer of exactly the chunk's size. */
     readonly bytes: Uint8Array<ArrayBuffer>,
   ) {}
+
+  /** The record that consists of these bytes. @throws AntwayError `CORRUPT` if the bytes exceed the size limit. */
+  static of(bytes: Uint8Array<ArrayBuffer>, blake3: Blake3): VerifiedChunk {
+    const address = Address.fromBytes(blake3(bytes));
+    refuseTooLong(address, bytes);
+    return new VerifiedChunk(address, bytes);
+  }
 
   /** @throws AntwayError `CORRUPT` if the bytes exceed the size limit or hash to another address. */
   static verify(address: Address, received: Uint8Array<ArrayBuffer>, blake3: Blake3): VerifiedChunk {

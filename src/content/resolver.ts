@@ -62,14 +62,23 @@ export interface ResolverOptions {
   denied?: ReadonlySet<string>;
 }
 
+/** A resolved address. */
+interface Resolved {
+  content: Content;
+  /** The records that `resolve` reads for it, whether from a peer or not: they depend on the content alone. */
+  records: readonly Address[];
+}
+
 /** Memory for resolved addresses, in bytes, so that a page's hundred requests parse their index once. */
 const rememberedBytes = 64 * 1024 * 1024;
 /** Estimated memory of an archive's entry, or of any object with a few fields, in bytes. */
 const entryBytes = 400;
+const recordBytes = 120;
 
-function sizeOf(content: Content): number {
-  if (content.kind === 'record') return content.source.size + entryBytes;
-  return content.kind === 'archive' ? (content.archive.members.size + 1) * entryBytes : entryBytes;
+function sizeOf({ content, records }: Resolved): number {
+  const bytes = records.length * recordBytes + entryBytes;
+  if (content.kind === 'record') return content.source.size + bytes;
+  return content.kind === 'archive' ? content.archive.members.size * entryBytes + bytes : bytes;
 }
 
 /** True if a peer answered NOT_FOUND: the address may be a pointer's. Its signature is checked later. */
@@ -81,8 +90,8 @@ export class Resolver {
   readonly #chunks: Chunks;
   readonly #maps: DataMaps;
   readonly #prefetcher: Prefetcher;
-  readonly #known = new LruCache<Content>(rememberedBytes, sizeOf);
-  readonly #resolving = new SingleFlight<Content>();
+  readonly #known = new LruCache<Resolved>(rememberedBytes, sizeOf);
+  readonly #resolving = new SingleFlight<Resolved>();
   /** The callers that resolve each address and then read its prefetched chunks. */
   readonly #readers = new Map<string, AbortGroup>();
 
@@ -113,7 +122,7 @@ export class Resolver {
    */
   async locate(address: Address, signal?: AbortSignal, trace?: Trace, hint?: ReadHint): Promise<Located> {
     const read = async (at: Address, isMutable: boolean): Promise<Located> => ({
-      content: await this.resolve(at, signal, trace, hint),
+      content: await this.resolve(at, signal, trace, hint, isMutable),
       address: at,
       isMutable,
     });
@@ -174,19 +183,42 @@ export class Resolver {
 
   /**
    * Resolves an address. Reads the record, nested maps, a file's first chunk (is it a tar?) and an archive's last.
+   * @param trace gets these records, even if they were read before, and those that come with the map in one request.
+   * @param isMutable whether a pointer leads to the address. Then `trace` gets only the former: whether others come depends
+   *   on whether the map is stored, which the owner of the pointer must not learn.
    * @throws AntwayError `DENIED`, `UNSUPPORTED` (unknown map version), `TOO_LARGE`, `CORRUPT`; as `Chunks.record`.
    */
-  async resolve(address: Address, signal?: AbortSignal, trace?: Trace, hint?: ReadHint): Promise<Content> {
+  async resolve(
+    address: Address,
+    signal?: AbortSignal,
+    trace?: Trace,
+    hint?: ReadHint,
+    isMutable = false,
+  ): Promise<Content> {
     refuseDenied(address, this.#denied);
-    const known = this.#known.get(address.hex);
-    if (known) return known;
+    const { content, records } =
+      this.#known.get(address.hex) ?? (await this.#resolveOnce(address, signal, trace, hint, isMutable));
+    if (trace?.records) for (const { hex } of records) trace.records.add(hex);
+    return content;
+  }
+
+  async #resolveOnce(
+    address: Address,
+    signal?: AbortSignal,
+    trace?: Trace,
+    hint?: ReadHint,
+    isMutable = false,
+  ): Promise<Resolved> {
     signal?.throwIfAborted();
     const readers = this.#join(address, signal);
     return this.#resolving.run(address.hex, signal, async (shared) => {
       try {
-        const content = await this.#resolve(address, shared, readers.signal, trace, hint);
-        this.#known.set(address.hex, content);
-        return content;
+        const onArrival = ({ hex }: Address) => !isMutable && trace?.records?.add(hex);
+        const prefetch = () =>
+          hint && this.#prefetcher.start(address, prefetchParts(hint), readers.signal, onArrival);
+        const resolved = await this.#resolve(address, shared, prefetch, trace);
+        this.#known.set(address.hex, resolved);
+        return resolved;
       } finally {
         if (this.#readers.get(address.hex) === readers) this.#readers.delete(address.hex);
       }
@@ -214,31 +246,43 @@ export class Resolver {
     this.#known.delete(address.hex);
   }
 
-  /** @param whileRead aborts when the last reader of the prefetched chunks has aborted. */
+  /** @param onMiss called if the record is not stored, before a peer is asked for it. */
   async #resolve(
     address: Address,
     signal: AbortSignal,
-    whileRead: AbortSignal,
+    onMiss: () => void,
     trace?: Trace,
-    hint?: ReadHint,
-  ): Promise<Content> {
+  ): Promise<Resolved> {
     const manifest = await this.#manifests?.get(address);
-    if (manifest) return this.#loadManifest(manifest, signal);
-    const onMiss = () => {
-      if (hint) this.#prefetcher.start(address, prefetchParts(hint), whileRead);
-    };
+    if (manifest) return { content: await this.#loadManifest(manifest, signal), records: [] };
     const { bytes } = await this.#chunks.record(address, { signal, trace, onMiss });
+    const records = [address];
     const { map } = this.#maps.decode(address, bytes);
-    if (!map) return { kind: 'record', source: memorySource(bytes) };
-    const file = await this.#loadFile(map, signal, trace);
+    if (!map) return { content: { kind: 'record', source: memorySource(bytes) }, records };
+    const file = await this.#loadFile(map, signal, trace, records);
     const start = await file.read(0, Math.min(blockBytes, file.size), signal, trace);
-    if (!isManifest(start)) return this.#loadContent(file, start, signal);
-    checkManifestSize(file.size);
-    return this.#loadManifest(await file.read(0, file.size, signal, trace), signal);
+    if (isManifest(start)) {
+      checkManifestSize(file.size);
+      const content = await this.#loadManifest(await file.read(0, file.size, signal, trace), signal);
+      return { content, records: [...records, ...file.chunks(0, file.size)] };
+    }
+    const content = await this.#loadContent(file, start, signal);
+    records.push(...file.chunks(0, start.length));
+    if (content.kind === 'archive') records.push(...file.chunks(file.size - 1, file.size));
+    return { content, records };
   }
 
-  async #loadFile(map: DataMap, signal?: AbortSignal, trace?: Trace): Promise<ContentFile> {
-    const root = await unshrink(map, (level, index) => this.#chunks.read(level, index, signal, trace));
+  /** @param records gets the addresses of nested maps. */
+  async #loadFile(
+    map: DataMap,
+    signal?: AbortSignal,
+    trace?: Trace,
+    records: Address[] = [],
+  ): Promise<ContentFile> {
+    const root = await unshrink(map, (level, index) => {
+      records.push(level.address(index));
+      return this.#chunks.read(level, index, signal, trace);
+    });
     return new ContentFile(root, this.#chunks);
   }
 

@@ -26,6 +26,7 @@ import { isInFrame, noteFrame, observeFrame } from './note-frame.ts';
 import { movedTo, redirectElsewhere, redirectToSite } from './origins/own-origin-redirects.ts';
 import type { OwnOrigins } from './origins/own-origins.ts';
 import { withWorkerShim } from './origins/own-worker-shim.ts';
+import type { ReadRecords } from './origins/read-records.ts';
 import { errorResponse } from './pages/error-response.ts';
 import { readerOf } from './pages/reader.ts';
 import { question } from './pages/trust-question.ts';
@@ -57,6 +58,7 @@ export interface ContentHandlerOptions {
   trust: Trust;
   /** Undefined if sites cannot have own origins here. */
   ownOrigins: OwnOrigins | undefined;
+  readRecords: ReadRecords;
   manifests: Pick<ManifestStore, 'has'>;
   frames: FrameJournal;
 }
@@ -187,7 +189,8 @@ export class ContentHandler {
     observed: Observed,
   ): Promise<Response> {
     const { signal, observer, trace } = observed;
-    const { deployment, effective, peers, resolver, ownOrigins, appearance, tokens } = this.#options;
+    const { deployment, effective, peers, resolver, ownOrigins, readRecords, appearance, tokens } =
+      this.#options;
     if (request.method === 'OPTIONS') return done(observer, allowedMethods());
     const isTopLevel = isTopLevelNavigation(request);
     if (isTopLevel && target.elsewhere)
@@ -197,6 +200,8 @@ export class ContentHandler {
     const isOpening = isTopLevel || (isView && !isForReader(request));
     // Open sessions that the rest of the page may need while the document comes from the store.
     if (isOpening) peers.warm();
+    if (ownOrigins && (isOpening || isOfProgressPage(request)))
+      trace.records = readRecords.of(target.address);
     const decisionFor = await decisionAbout(target, this.#options);
     if (isTopLevel && awaitsUserSettings(deployment, effective) && context.sitePage) {
       return done(observer, await context.sitePage());
@@ -254,6 +259,8 @@ export class ContentHandler {
       const origin = await ownOrigins?.of(target.address);
       if (origin) {
         if (!observed.isLate) this.#noteVisit(target, request, representation, context);
+        const left = new DOMException('The site opens on its own origin.', 'AbortError');
+        readRecords.redirected(target.address, () => observer.left?.(left));
         return done(observer, redirectToSite(origin, target, request, deployment));
       }
     }

@@ -18,6 +18,7 @@ import type { ApiContext } from './api/endpoint.ts';
 import { ContentHandler } from './content-handler.ts';
 import type { Deployment } from './deployment.ts';
 import { OwnOrigins } from './origins/own-origins.ts';
+import { ReadRecords } from './origins/read-records.ts';
 import { SiteNames } from './origins/site-names.ts';
 import { errorResponse } from './pages/error-response.ts';
 import type { RequestContext } from './request-context.ts';
@@ -78,6 +79,8 @@ export interface Gateway {
   readonly stats: Stats;
   /** Never rejects: every error becomes a response. @returns undefined if the URL does not belong to the gateway. */
   handle(request: Request, context: RequestContext): Promise<Response | undefined>;
+  /** Fetches the server config, and on a site's own origin what its first page needs. Never rejects. */
+  prepare(): Promise<void>;
   /** Returns the response to a request that failed outside of the gateway. */
   errorResponse(error: unknown, request: Request): Promise<Response>;
   /** Clears the failures of peers and continues the pins. @returns whether all pins are complete. */
@@ -110,6 +113,7 @@ export function createGateway(deployment: Deployment, dependencies: GatewayDepen
   const origins = new SiteOrigins(state);
   const tokens = new TrustTokens();
   const frames = new FrameJournal(stats);
+  const readRecords = new ReadRecords();
   const siteNames =
     deployment.kind === 'app' && buildHash ? new SiteNames(deployment.origin, buildHash, state) : undefined;
   let current: Configured | undefined;
@@ -124,7 +128,10 @@ export function createGateway(deployment: Deployment, dependencies: GatewayDepen
     const nodes = config.useNodes ? dependencies.nodes : undefined;
     const peers =
       dependencies.peers?.(config, stats) ?? new PeerPool(config.peers, stats, { ...config, nodes });
-    const chunks = new Chunks({ codec, store, peers, stats, memoryBytes: config.cache.memoryBytes });
+    const { memoryBytes } = config.cache;
+    // Most sites need the decoder. A page of another site may need none, for its pictures.
+    const onMiss = deployment.kind === 'embedded' ? undefined : () => void codec.prepare();
+    const chunks = new Chunks({ codec, store, peers, stats, memoryBytes, onMiss });
     const maps = new DataMaps();
     const resolver = new Resolver({ chunks, peers, maps, manifests, pointers, denied });
     const local = localResolver({ codec, store, manifests, denied });
@@ -164,6 +171,7 @@ export function createGateway(deployment: Deployment, dependencies: GatewayDepen
       trust,
       frames,
       ownOrigins,
+      readRecords,
     };
     const content = new ContentHandler({ ...parts, local, manifests });
     const api: Omit<ApiContext, 'endTrust' | 'isOpen' | 'requestSync' | 'waitUntil'> = {
@@ -208,6 +216,9 @@ export function createGateway(deployment: Deployment, dependencies: GatewayDepen
       } catch (error) {
         return answerError(error, request);
       }
+    },
+    async prepare() {
+      await Promise.all([configuration.renew(), deployment.site && codec.prepare()]);
     },
     errorResponse: answerError,
     async wake() {

@@ -19,12 +19,17 @@ export interface CodecPlatform {
   aead?: AeadName;
 }
 
+/** How long after a failure the decoder is not loaded ahead, in milliseconds. */
+const prepareAgainMs = 10_000;
+
 /** Crate `self_encryption` 0.36: Brotli → ChaCha20-Poly1305 → XOR pad, and back. No I/O but loading WebAssembly. */
 export class Codec {
   readonly #platform: CodecPlatform;
   #aead: Promise<Aead> | undefined;
   #decoder: Promise<BrotliDecoder> | undefined;
   #encoder: Promise<BrotliEncoder> | undefined;
+  /** As `performance.now()`. */
+  #unpreparedUntil = 0;
 
   constructor(platform: CodecPlatform) {
     this.#platform = platform;
@@ -39,6 +44,17 @@ export class Codec {
 
   blake3(): Promise<Blake3> {
     return loadBlake3();
+  }
+
+  /**
+   * Loads the decoder, which the next chunks will probably need. They can arrive meanwhile. Does nothing soon after a
+   * failure. Never rejects.
+   */
+  async prepare(): Promise<void> {
+    if (performance.now() < this.#unpreparedUntil) return;
+    await this.#brotliDecoder().catch(() => {
+      this.#unpreparedUntil = performance.now() + prepareAgainMs;
+    });
   }
 
   /** BLAKE3-256. Yields to other tasks of the thread in between. */

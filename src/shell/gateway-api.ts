@@ -206,6 +206,12 @@ export const gateway = {
   reportOrigin: async (address: string, change: { report?: SiteReport; settingsId?: string }) => {
     await ask('/-/origins', { method: 'PUT', body: JSON.stringify({ address, ...change }) });
   },
+  /** The records of a site that this origin has read already, once after each view of the site. */
+  handedRecords: async (address: string, signal: AbortSignal): Promise<Blob[]> => {
+    const init = { method: 'POST', body: JSON.stringify({ address }), signal };
+    const form = await (await request('/-/handed-records', init)).formData();
+    return form.getAll('record').filter((record) => record instanceof Blob);
+  },
   removeOrigin: async (address: string) => {
     await ask(`/-/origins?address=${address}`, { method: 'DELETE' });
   },

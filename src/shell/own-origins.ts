@@ -1,5 +1,6 @@
 import type { SiteGrant } from '../gateway/api/site-exchange.ts';
 import type { SiteOrigin, SiteReport } from '../gateway/state/site-origins.ts';
+import { recordsMs } from '../site-pages/messages.ts';
 import { asGatewayApiError, gateway, type ListedSite, type PinAction } from './gateway-api.ts';
 import { forEachInParallel } from './parallel.ts';
 import { RecentFailures } from './recent-failures.ts';
@@ -21,9 +22,16 @@ export const ownOrigins = {
     await refresh(address);
     return isPersisted;
   },
-  /** Starts the worker of a site's origin, with the user's settings. Then a frame of this page can show the site. */
+  /**
+   * Starts the worker of a site's origin, with the user's settings and the records that were read to view the site. Then a
+   * frame of this page can show the site.
+   */
   async prepare(address: string): Promise<void> {
-    await giveSettings(address, await gateway.siteGrant(address));
+    const [grant, records] = await Promise.all([
+      gateway.siteGrant(address),
+      gateway.handedRecords(address, AbortSignal.timeout(recordsMs)).catch(() => []),
+    ]);
+    await giveSettings(address, grant, { records });
   },
   /** Starts the worker of a site that the user will probably open, so that the site then opens sooner. Never rejects. */
   async warm(address: string): Promise<void> {
@@ -146,9 +154,10 @@ async function reportContent(address: string, options: Background): Promise<bool
 async function giveSettings(
   address: string,
   { settings, settingsId, hasManifest }: SiteGrant,
-  options: Background = {},
+  { records = [], ...options }: Background & { records?: readonly Blob[] } = {},
 ): Promise<void> {
   const fields: [string, string | Blob][] = [['settings', JSON.stringify(settings)]];
+  for (const record of records) fields.push(['record', record]);
   // Send the manifest with the settings: once an origin has settings, its pages no longer ask for a private site's
   // manifest.
   const manifest = hasManifest && (await gateway.manifest(address).catch(() => null));

@@ -3,6 +3,9 @@ import type { Language } from '../languages.ts';
 import type { Visit } from '../library/visits.ts';
 import type { Settings } from '../server-config.ts';
 
+/** How long the settings of a site wait for the records that the gateway's own origin has read, in milliseconds. */
+export const recordsMs = 1_000;
+
 /** Sent from a site's origin to `/-/root`, with a port for the reply. */
 export const helloMessage = 'antway:hello';
 
@@ -10,6 +13,8 @@ export const helloMessage = 'antway:hello';
 export interface Welcome extends SiteGrant {
   /** Set if the site is a manifest that is stored on this device. */
   manifest: Blob | null;
+  /** Records of the site that the gateway's own origin has read already. Undefined from an older version. */
+  records?: Blob[];
 }
 
 /** Sent from a site's origin to `/-/root` on the same port: the site's worker has received the settings. */

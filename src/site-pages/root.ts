@@ -1,12 +1,14 @@
 /**
  * `/-/root`, a page of the gateway's own origin in a hidden frame of a site's origin. It gives that origin the user's
- * settings, and the manifest of a private site, before the origin shows any content. The reply always concerns the site
+ * settings, the manifest of a private site, and the records that the gateway's origin has read already, before the origin
+ * shows any content. The reply always concerns the site
  * of the parent's origin, so it does not matter which page of that origin sends the request.
  */
 import type { SiteGrant } from '../gateway/api/site-exchange.ts';
 import { siteOfHost } from '../gateway/origins/site-host.ts';
+import { delay } from '../util/delay.ts';
 import { ask, request } from './endpoint.ts';
-import { helloMessage, readyMessage, type Welcome } from './messages.ts';
+import { helloMessage, readyMessage, recordsMs, type Welcome } from './messages.ts';
 
 const controlMs = 2_000;
 
@@ -35,9 +37,19 @@ addEventListener('message', async ({ origin, source, data, ports: [port] }) => {
 
 async function welcomeFor(address: string): Promise<Welcome | null> {
   if (!(await isControlled())) return null;
-  const grant = await ask<SiteGrant>('origins', 'POST', JSON.stringify({ address }));
+  const body = JSON.stringify({ address });
+  const [grant, records] = await Promise.all([
+    ask<SiteGrant>('origins', 'POST', body),
+    // A site can make its records large.
+    Promise.race([handedRecords(body).catch(() => []), delay(recordsMs).then(() => [])]),
+  ]);
   const manifest = grant.hasManifest ? await (await request(`manifests?id=${address}`)).blob() : null;
-  return { ...grant, manifest };
+  return { ...grant, manifest, records };
+}
+
+async function handedRecords(body: string): Promise<Blob[]> {
+  const form = await (await request('handed-records', 'POST', body)).formData();
+  return form.getAll('record').filter((record) => record instanceof Blob);
 }
 
 /** If the user has not opened the gateway itself, its origin has no worker and no settings. */

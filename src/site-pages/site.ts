@@ -16,6 +16,8 @@ const rootMs = 5_000;
 const persistMs = 1_000;
 /** The delay before the page shows text. Most sites open faster, and flashing text would be unpleasant. */
 const quietMs = 400;
+/** How long a text waits for its style. */
+const styleMs = 1_000;
 /** How often this page may open the same URL within `repeatMs` milliseconds before it reports an error. */
 const mostTimes = 3;
 const repeatMs = 20_000;
@@ -48,11 +50,21 @@ const rootOrigin = site && `${location.protocol}//${site.rootHost}`;
 const status = document.getElementById('status')!;
 
 async function open(rootOrigin: string): Promise<void> {
-  await controlledByWorker();
-  const { welcome, port } = await askRoot(rootOrigin);
+  const controlled = controlledByWorker();
+  // The worker asks for this file without cookies, by a connection of its own. This opens that connection early. A worker
+  // that controls this page would take it for a file of the site.
+  if (!navigator.serviceWorker?.controller)
+    void fetch('/antway.json', { method: 'HEAD', credentials: 'omit', cache: 'no-store' }).catch(
+      () => undefined,
+    );
+  // The frame loads while the browser installs the worker.
+  const loading = loadRoot(rootOrigin);
+  await controlled;
+  const { welcome, port } = await askRoot(loading, rootOrigin);
   const form = new FormData();
   form.set('settings', JSON.stringify(welcome?.settings ?? null));
   if (welcome?.manifest) form.set('manifest', welcome.manifest);
+  for (const record of welcome?.records ?? []) form.append('record', record);
   await request('origin', 'PUT', form).catch((error) => {
     // A page of the gateway in another tab may have sent the settings first.
     if (error.code !== 'REFUSED') throw error;
@@ -61,7 +73,10 @@ async function open(rootOrigin: string): Promise<void> {
   const asked = Promise.race([persistSilently(), new Promise((resolve) => setTimeout(resolve, persistMs))]);
   if (welcome && port) await noted(port);
   await asked.catch((error) => console.warn('antway: the browser was not asked to keep this', error));
-  if (location.pathname === '/-/site') return manage(status, rootOrigin, language);
+  if (location.pathname === '/-/site') {
+    await isNewest();
+    return manage(status, rootOrigin, language);
+  }
   const url = location.href;
   if (isRepeated(url)) throw new WorkerProblem('NOT_ANSWERED', t.repeated);
   // If the URL has a fragment and differs in nothing else, `location.replace` would only scroll the page.
@@ -92,11 +107,25 @@ function noted(port: MessagePort): Promise<void> {
   });
 }
 
-/** @returns a null `welcome` if the gateway's own origin does not reply. Then the defaults apply. */
-function askRoot(rootOrigin: string): Promise<{ welcome: Welcome | null; port?: MessagePort }> {
+/** @returns the window of `/-/root` once it has loaded. */
+function loadRoot(rootOrigin: string): Promise<Window> {
   const frame = document.createElement('iframe');
   frame.hidden = true;
   frame.src = `${rootOrigin}/-/root`;
+  return new Promise((resolve) => {
+    frame.onload = () => resolve(frame.contentWindow!);
+    document.body.append(frame);
+  });
+}
+
+/**
+ * Asks only now that the worker can take the answer: settings may change at any time.
+ * @returns a null `welcome` if the gateway's own origin does not reply. Then the defaults apply.
+ */
+function askRoot(
+  loading: Promise<Window>,
+  rootOrigin: string,
+): Promise<{ welcome: Welcome | null; port?: MessagePort }> {
   const { port1: port, port2 } = new MessageChannel();
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, rootMs, { welcome: null });
@@ -104,12 +133,9 @@ function askRoot(rootOrigin: string): Promise<{ welcome: Welcome | null; port?: 
       clearTimeout(timer);
       resolve({ welcome: data, port });
     };
-    frame.onload = () =>
-      frame.contentWindow?.postMessage(
-        { type: helloMessage },
-        { targetOrigin: rootOrigin, transfer: [port2] },
-      );
-    document.body.append(frame);
+    void loading.then((root) =>
+      root.postMessage({ type: helloMessage }, { targetOrigin: rootOrigin, transfer: [port2] }),
+    );
   });
 }
 
@@ -134,7 +160,33 @@ function isRepeated(url: string): boolean {
   }
 }
 
-function show(heading: string, message = ''): void {
+let styling: Promise<void> | undefined;
+
+/** Loads the style of this page. Most sites open before there is any text, so the page does not begin with it. */
+function styled(): Promise<void> {
+  styling ??= new Promise((resolve) => {
+    const style = document.createElement('link');
+    style.rel = 'stylesheet';
+    style.href = '/-/page.css';
+    // The text shows without a style, too.
+    style.onload = style.onerror = () => resolve();
+    setTimeout(resolve, styleMs);
+    document.head.append(style);
+  });
+  return styling;
+}
+
+let texting = 0;
+
+/** Waits for the style. @returns false if another text came meanwhile, which is the newer one. */
+async function isNewest(): Promise<boolean> {
+  const own = ++texting;
+  await styled();
+  return own === texting;
+}
+
+async function show(heading: string, message = ''): Promise<void> {
+  if (!(await isNewest())) return;
   status.replaceChildren(element('h1', [heading]));
   if (!message) return;
   status.append(
@@ -148,8 +200,8 @@ function show(heading: string, message = ''): void {
 if (rootOrigin) {
   const timer = setTimeout(show, quietMs, t.opening);
   open(rootOrigin)
-    .catch((error) => show(t.failed, problemText(error)))
-    .finally(() => clearTimeout(timer));
+    .finally(() => clearTimeout(timer))
+    .catch((error) => show(t.failed, problemText(error)));
 } else {
-  show(t.failed, `${location.host} (BAD_ADDRESS)`);
+  void show(t.failed, `${location.host} (BAD_ADDRESS)`);
 }

@@ -11,6 +11,8 @@ export class Trace {
   /** Time spent decrypting and decompressing. */
   openMs = 0;
   readonly chunks = { memory: 0, disk: 0, peer: 0, joined: 0 };
+  /** The records (hex) that were read to resolve the address, or came with them. Undefined if they are not needed. */
+  records: Set<string> | undefined;
 
   async time<T>(sum: 'resolveMs' | 'fetchMs' | 'openMs', work: () => Promise<T>): Promise<T> {
     const startedAt = performance.now();

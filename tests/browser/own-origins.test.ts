@@ -13,6 +13,8 @@ import type { HostConfig } from '../support/processes.ts';
 import { publish } from '../support/publish.ts';
 import { shellStored } from '../support/shell-stored.ts';
 import { makeTarchive } from '../support/tarchive.ts';
+import { viewed } from '../support/viewer.ts';
+import { ChunkRelay } from './chunk-relay.ts';
 
 /** A site whose title tells whether its scripts run. */
 const siteFiles = (name: string) => ({
@@ -97,6 +99,85 @@ test('files that cannot run scripts, parts of pages and downloads stay on the ga
   const download = page.waitForEvent('download');
   await page.evaluate((url) => location.assign(url), `/${address}/?download`);
   await (await download).cancel();
+});
+
+for (const { way, open } of [
+  {
+    way: 'by a link',
+    open: async (address: string) => {
+      await visit(`${root}/${address}/`, 'Once, running');
+    },
+  },
+  {
+    way: 'in the viewer',
+    open: async (address: string) => {
+      const shell = await openShell(`#view=${address}/`);
+      await expect(viewed(shell).getByText('The front')).toBeVisible();
+    },
+  },
+]) {
+  test(`what the gateway’s origin has read of a site ${way} is not loaded again`, async () => {
+    const address = await publish(await makeTarchive(siteFiles('Once')), peer);
+    const relay = await ChunkRelay.start(peer);
+    try {
+      writeConfig({ peers: [relay.url] });
+      await openShell();
+      await open(address);
+      expect([...relay.given.keys()]).toContain(address);
+      expect(relay.given.size).toBeGreaterThan(2);
+      expect(relay.repeated).toBe(0);
+    } finally {
+      await relay.stop();
+    }
+  });
+}
+
+test('a page that cannot start the worker says so, although its style comes late', async () => {
+  const page = await context.newPage();
+  // Registering fails at once, and the style arrives after the text “Opening…” is due.
+  await page.addInitScript(() => {
+    ServiceWorkerContainer.prototype.register = () => Promise.reject(new Error('not today'));
+  });
+  await page.route('**/-/page.css', async (route) => {
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    await route.continue();
+  });
+  await page.goto(`${originOf('ab'.repeat(32))}/`);
+  await expect(page.getByRole('heading')).toHaveText('This site could not be opened');
+  await expect(page.getByText('not today')).toBeVisible();
+  await expect(page.locator('body')).toHaveCSS('max-width', /px/);
+});
+
+test('the page before the first content asks its worker for nothing but settings', async () => {
+  const address = await publish(await makeTarchive(siteFiles('Asked')), peer);
+  await openShell();
+  const page = await visit(`${root}/${address}/`, 'Asked, running');
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+  // Its worker controls the page already.
+  await page.goto(`${originOf(address)}/-/site`);
+  await expect(page.getByRole('heading')).toHaveText('This site in this browser');
+  expect(asked).not.toContain('/antway.json');
+  expect(asked).toContain('/-/origin');
+});
+
+test('the origin of a site stores its own pages after the first content', async () => {
+  const address = await publish(await makeTarchive(siteFiles('Pages')), peer);
+  await openShell();
+  const page = await visit(`${root}/${address}/`, 'Pages, running');
+  const stored = () =>
+    page.evaluate(async () => {
+      const keys = await Promise.all(
+        (await caches.keys()).map(async (name) => (await caches.open(name)).keys()),
+      );
+      return keys.flat().map(({ url }) => new URL(url).pathname);
+    });
+  const pages = ['/-/bridge.html', '/-/bridge.js', '/-/site.html', '/-/site.js', '/-/page.css'];
+  await expect.poll(stored, { timeout: 20_000 }).toEqual(expect.arrayContaining(pages));
+  expect((await stored()).some((path) => path.endsWith('.wasm'))).toBe(true);
+  await Promise.all([peer.kill(), host.kill()]);
+  await page.goto(`${originOf(address)}/-/site`);
+  await expect(page.getByRole('heading')).toHaveText('This site in this browser');
 });
 
 test('a redirect to a site’s origin is temporary and not stored', async () => {

@@ -125,6 +125,30 @@ attack(
 
 attack(
   group,
+  'asks the gateway’s own origin for records that the user has read',
+  'it gives those of a navigation to the site that asks, once',
+  async () => {
+    const page = await open(`${root}/${attacker}/`, 'Attacker');
+    const records = async () =>
+      (
+        (await messaged(page, `${root}/-/root`, { type: 'antway:hello', address: victim })) as {
+          records: Blob[];
+        }
+      ).records.length;
+    expect(await records()).toBe(0);
+    await open(`${root}/${victim}/`, 'Victim');
+    // The gateway's own origin has read files of both, but no navigation led to the attacker's origin.
+    const shell = await open(root);
+    for (const address of [attacker, victim]) {
+      expect((await fetchIn(shell, `/${address}/note.txt`)).status).toBe(200);
+    }
+    await open(`${root}/${attacker}/note.txt`);
+    expect(await records()).toBe(0);
+  },
+);
+
+attack(
+  group,
   'asks for the user’s settings from a page that is no site',
   'the browser refuses the frame',
   async ({ startHost }) => {

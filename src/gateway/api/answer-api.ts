@@ -5,7 +5,7 @@ import { lists, recentFiles } from './catalogue.ts';
 import type { ApiContext, Endpoint } from './endpoint.ts';
 import { files } from './files.ts';
 import { manifests } from './manifests.ts';
-import { origin, origins } from './origins.ts';
+import { handedRecords, origin, origins } from './origins.ts';
 import { pins } from './pins.ts';
 import { appearance, config, reset, settings, testPeer } from './settings.ts';
 import { exportSite, importSite } from './site-files.ts';
@@ -38,6 +38,7 @@ const endpoints: Record<string, Endpoint> = {
   manifests,
   origins,
   origin,
+  'handed-records': handedRecords,
   view,
 };
 

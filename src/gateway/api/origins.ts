@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { AntwayError } from '../../errors.ts';
 import * as s from '../../schema.ts';
 import type { Deployment } from '../deployment.ts';
+import { apiHeaders } from '../http/policy.ts';
 import type { SiteHost } from '../origins/site-host.ts';
 import { type SiteOrigin, siteReportSchema } from '../state/site-origins.ts';
 import { addressIn, addressText, bodyOf } from './body.ts';
@@ -58,6 +59,19 @@ export const origins: Endpoint = {
   async DELETE(url, _, { origins, broadcast }) {
     await origins.remove(addressIn(url));
     broadcast.announce('visits');
+  },
+};
+
+/**
+ * `/-/handed-records`, on the gateway's own origin: the records that it read to open a site. The answer is a form with a part
+ * `record` for each. It is not JSON, because a record can have four megabytes.
+ */
+export const handedRecords: Endpoint = {
+  async POST(_, request, { readRecords, store }) {
+    const { address } = await bodyOf(request, originOfSite);
+    const form = new FormData();
+    for (const bytes of await readRecords.take(address, store)) form.append('record', new Blob([bytes]));
+    return new Response(form, { headers: apiHeaders() });
   },
 };
 

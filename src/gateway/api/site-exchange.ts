@@ -1,8 +1,11 @@
 import { blake3 } from '@noble/hashes/blake3.js';
 import { Address } from '../../address.ts';
+import type { ChunkStore } from '../../chunks/store.ts';
+import { VerifiedChunk } from '../../chunks/verified-chunk.ts';
 import { checkManifestSize } from '../../content/manifest.ts';
 import { AntwayError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
+import { loadBlake3 } from '../../self-encryption/blake3.ts';
 import type { ManifestStore } from '../state/manifest-store.ts';
 import { deniedHash, type SiteSettings } from '../state/site-settings.ts';
 import { required } from './body.ts';
@@ -60,13 +63,13 @@ function coarse(bytes: number): number {
 /**
  * On a site's own origin: accepts the reply of `settingsForSite`, and the site's manifest if there is one.
  * @param request a form with `settings` (`SiteSettings` as JSON, or null if the gateway's own origin did not reply) and
- *   optionally the file `manifest`.
+ *   optionally the file `manifest` and files `record`: records of the site that the gateway's own origin has read already.
  * @throws AntwayError `REFUSED` for a body of another form or another site's manifest, `BAD_CONFIG`, `TOO_LARGE`.
  */
 export async function receiveSettings(
   address: Address,
   request: Request,
-  { configuration, manifests, resolver, appearance: chosen }: ApiContext,
+  { configuration, manifests, resolver, store, appearance: chosen }: ApiContext,
 ): Promise<void> {
   const form = await request.formData().catch((cause) => {
     throw new AntwayError('REFUSED', 'The body is not a form.', {}, { cause });
@@ -89,7 +92,23 @@ export async function receiveSettings(
   }
   const { appearance } = await configuration.received!.put(value);
   await chosen.set(appearance).catch(() => undefined);
+  // The site loads from a peer what is not stored here.
+  await storeRecords(form.getAll('record'), store).catch((error) =>
+    console.warn('antway: the records of the gateway’s origin are not stored', error),
+  );
   if (failure) throw failure;
+}
+
+/** Stores each file under the hash of its bytes, so it can only serve as what it is. */
+async function storeRecords(files: readonly unknown[], store: ChunkStore): Promise<void> {
+  const hash = await loadBlake3();
+  let size = 0;
+  for (const file of files.slice(0, limits.handed.records)) {
+    if (!(file instanceof Blob) || file.size > limits.chunkBytes) continue;
+    size += file.size;
+    if (size > limits.handed.bytes) return;
+    await store.put(VerifiedChunk.of(new Uint8Array(await file.arrayBuffer()), hash));
+  }
 }
 
 async function addManifest(address: Address, manifest: Blob, manifests: ManifestStore): Promise<void> {
