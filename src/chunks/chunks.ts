@@ -36,6 +36,9 @@ export interface ChunksOptions {
   onMiss?: (() => void) | undefined;
 }
 
+/** Most prefetched chunks that are remembered until they are read. */
+const rememberedPrefetches = 256;
+
 /** Verified bytes: from memory (decrypted), the store (encrypted) or the peers. Concurrent requests share the work. */
 export class Chunks {
   readonly #codec: Codec;
@@ -45,6 +48,8 @@ export class Chunks {
   readonly #onMiss: (() => void) | undefined;
   readonly #decrypted: LruCache<Uint8Array<ArrayBuffer>>;
   readonly #coming = new Set<ComingChunks>();
+  /** Prefetched chunks that were not read yet. To the user, a peer gave them. */
+  readonly #prefetched = new LruCache<true>(rememberedPrefetches);
   readonly #fetching = new SingleFlight<VerifiedChunk>();
   readonly #decrypting = new SingleFlight<Uint8Array<ArrayBuffer>>();
 
@@ -74,23 +79,26 @@ export class Chunks {
 
   /** Stores a prefetched chunk. Resolves when there is room in the queue. */
   async receive(chunk: VerifiedChunk): Promise<void> {
+    this.#prefetched.set(chunk.address.hex, true);
     await this.#store.put(chunk);
   }
 
-  /** Returns a record, and whether it was stored. Bytes from disk are verified too. */
+  /** Returns a record, whether it was stored, and where it came from. Bytes from disk are verified too. */
   async #find(
     address: Address,
     { signal, trace, expectedBytes, onMiss }: RecordOptions,
-  ): Promise<{ chunk: VerifiedChunk; wasStored: boolean }> {
+  ): Promise<{ chunk: VerifiedChunk; wasStored: boolean; source: 'disk' | 'peer' }> {
     // Take the prefetches before the store is read: a prefetch may deliver the chunk and end during the read.
     const coming = new Set(this.#coming);
     const stored = await this.#store.get(address);
     if (stored) {
       try {
         const chunk = await VerifiedChunk.verifyInTurns(address, stored, (bytes) => this.#codec.hash(bytes));
-        this.#stats.fromDisk(chunk.bytes.length);
-        if (trace) trace.chunks.disk++;
-        return { chunk, wasStored: true };
+        const source = this.#prefetched.has(address.hex) ? 'peer' : 'disk';
+        this.#prefetched.delete(address.hex);
+        if (source === 'disk') this.#stats.fromDisk(chunk.bytes.length);
+        if (trace) trace.chunks[source]++;
+        return { chunk, wasStored: true, source };
       } catch (error) {
         if (!isCorrupt(error)) throw error;
         await this.#forgetDamaged(address);
@@ -100,7 +108,8 @@ export class Chunks {
     this.#onMiss?.();
     if (onMiss) for (const each of this.#coming) coming.add(each);
     const chunk = await this.#fetch(address, coming, expectedBytes, signal, trace);
-    return { chunk, wasStored: false };
+    this.#prefetched.delete(address.hex);
+    return { chunk, wasStored: false, source: 'peer' };
   }
 
   /** Shared bytes: do not write to them. @throws as `PeerPool.fetch`; `CORRUPT` if the chunk does not decrypt. */
@@ -139,12 +148,12 @@ export class Chunks {
     trace?: Trace,
   ): Promise<Uint8Array<ArrayBuffer>> {
     const address = map.address(index);
-    const { chunk, wasStored } = await this.#find(address, {
+    const { chunk, wasStored, source } = await this.#find(address, {
       signal,
       trace,
       expectedBytes: map.sizes[index],
     });
-    this.#note(map, index, wasStored ? 'd' : 'p', trace);
+    this.#note(map, index, source === 'disk' ? 'd' : 'p', trace);
     // A fetched chunk may still be in the write queue, so its bytes must not be overwritten.
     const target = wasStored ? chunk.bytes : undefined;
     const decrypt = () => this.#codec.decrypt(map, index, chunk.bytes, target);

@@ -28,6 +28,15 @@ test('a part of a file costs the chunks that it overlaps', async () => {
   const address = await publish(noise(22, 300_000), peer);
   const answer = await gateway.fetch(`/${address}`, { headers: { Range: 'bytes=250000-250099' } });
   expect([answer.status, answer.size]).toEqual([206, 100]);
+  // One request brings the map with the first chunk, and another one at the same time brings it with the range.
+  expect(await peer.chunksGiven()).toBe(fileCost + 1 + 1);
+});
+
+test('a part of a file costs the map once over HTTP', async ({ openGateway }) => {
+  const overHttp = await openGateway({ peers: [peer.url], transport: 'http' });
+  const address = await publish(noise(22, 300_000), peer);
+  const answer = await overHttp.fetch(`/${address}`, { headers: { Range: 'bytes=250000-250099' } });
+  expect([answer.status, answer.size]).toEqual([206, 100]);
   expect(await peer.chunksGiven()).toBe(fileCost + 1);
 });
 
@@ -60,6 +69,6 @@ test('a part past 4 GiB costs the maps and the two chunks that it overlaps', asy
     headers: { Range: `bytes=${hugeMiddle - 10}-${hugeMiddle + 9}` },
   });
   expect([answer.status, answer.size]).toEqual([206, 20]);
-  // The map's record, the three chunks of the map inside it, the first chunk, and the two.
-  expect(await peer.chunksGiven()).toBe(1 + 3 + 1 + 2);
+  // The map's record and the three chunks of the map inside it, both with the first chunk and with the two.
+  expect(await peer.chunksGiven()).toBe(2 * (1 + 3) + 1 + 2);
 });

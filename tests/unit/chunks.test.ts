@@ -5,6 +5,7 @@ import { limits } from '../../src/limits.ts';
 import { loadBlake3 } from '../../src/self-encryption/blake3.ts';
 import { DataMap } from '../../src/self-encryption/data-map.ts';
 import { deriveKeys } from '../../src/self-encryption/keys.ts';
+import { Trace } from '../../src/stats/trace.ts';
 import { codec, encryptedFile, noise } from './support/encrypted-file.ts';
 import { chunksOver, untilAborted } from './support/fake-network.ts';
 
@@ -40,6 +41,20 @@ describe('a record', () => {
     await chunks.record(address);
     expect(peers.asked).toEqual([address.hex]);
     expect(stats.snapshot().chunks.disk).toEqual({ count: 1, bytes: bytes.length });
+  });
+
+  it('that came before it was asked for counts as one of a peer, and later as one of this device', async () => {
+    const { address, records } = await encryptedFile(noise(300));
+    const { chunks, peers, stats } = chunksOver(records);
+    await chunks.receive(VerifiedChunk.verify(address, records.get(address.hex)!, blake3));
+    const first = new Trace();
+    await chunks.record(address, { trace: first });
+    expect(first.chunks).toMatchObject({ peer: 1, disk: 0 });
+    expect(stats.snapshot().chunks.disk.count).toBe(0);
+    const second = new Trace();
+    await chunks.record(address, { trace: second });
+    expect(second.chunks).toMatchObject({ peer: 0, disk: 1 });
+    expect(peers.asked).toEqual([]);
   });
 
   it('that was damaged on disk is dropped and fetched again', async () => {
