@@ -113,7 +113,7 @@ export function createGateway(deployment: Deployment, dependencies: GatewayDepen
   const origins = new SiteOrigins(state);
   const tokens = new TrustTokens();
   const frames = new FrameJournal(stats);
-  const readRecords = new ReadRecords();
+  const readRecords = new ReadRecords(stats);
   const siteNames =
     deployment.kind === 'app' && buildHash ? new SiteNames(deployment.origin, buildHash, state) : undefined;
   let current: Configured | undefined;

@@ -103,6 +103,12 @@ export interface FilesOfSite {
   files: string[];
 }
 
+export interface HandedRecords {
+  records: Blob[];
+  /** URLs of the peers that gave them. */
+  peers: string[];
+}
+
 /** A message of the worker to the pages, on the channel `antway`. */
 type WorkerMessage =
   | { type: 'stats'; stats: StatsSnapshot }
@@ -207,10 +213,13 @@ export const gateway = {
     await ask('/-/origins', { method: 'PUT', body: JSON.stringify({ address, ...change }) });
   },
   /** The records of a site that this origin has read already, once after each view of the site. */
-  handedRecords: async (address: string, signal: AbortSignal): Promise<Blob[]> => {
+  handedRecords: async (address: string, signal: AbortSignal): Promise<HandedRecords> => {
     const init = { method: 'POST', body: JSON.stringify({ address }), signal };
     const form = await (await request('/-/handed-records', init)).formData();
-    return form.getAll('record').filter((record) => record instanceof Blob);
+    return {
+      records: form.getAll('record').filter((record) => record instanceof Blob),
+      peers: form.getAll('peer').map(String),
+    };
   },
   removeOrigin: async (address: string) => {
     await ask(`/-/origins?address=${address}`, { method: 'DELETE' });

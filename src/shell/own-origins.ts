@@ -1,7 +1,13 @@
 import type { SiteGrant } from '../gateway/api/site-exchange.ts';
 import type { SiteOrigin, SiteReport } from '../gateway/state/site-origins.ts';
 import { recordsMs } from '../site-pages/messages.ts';
-import { asGatewayApiError, gateway, type ListedSite, type PinAction } from './gateway-api.ts';
+import {
+  asGatewayApiError,
+  gateway,
+  type HandedRecords,
+  type ListedSite,
+  type PinAction,
+} from './gateway-api.ts';
 import { forEachInParallel } from './parallel.ts';
 import { RecentFailures } from './recent-failures.ts';
 import { type AskOptions, askSite, clearSite, parallelSites, persistSite, startSite } from './site-bridge.ts';
@@ -25,13 +31,16 @@ export const ownOrigins = {
   /**
    * Starts the worker of a site's origin, with the user's settings and the records that were read to view the site. Then a
    * frame of this page can show the site.
+   * @returns URLs of the peers that gave these records.
    */
-  async prepare(address: string): Promise<void> {
-    const [grant, records] = await Promise.all([
+  async prepare(address: string): Promise<string[]> {
+    const none: HandedRecords = { records: [], peers: [] };
+    const [grant, { records, peers }] = await Promise.all([
       gateway.siteGrant(address),
-      gateway.handedRecords(address, AbortSignal.timeout(recordsMs)).catch(() => []),
+      gateway.handedRecords(address, AbortSignal.timeout(recordsMs)).catch(() => none),
     ]);
     await giveSettings(address, grant, { records });
+    return peers;
   },
   /** Starts the worker of a site that the user will probably open, so that the site then opens sooner. Never rejects. */
   async warm(address: string): Promise<void> {

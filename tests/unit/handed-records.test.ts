@@ -232,41 +232,53 @@ describe('ReadRecords', () => {
   afterEach(() => vi.useRealTimers());
 
   it('ends what is still being loaded, when the origin asks', async () => {
-    const records = new ReadRecords();
+    const records = new ReadRecords({ chunksByPeer: () => new Map() });
     const stop = vi.fn();
     records.of(site).add(record(1));
     records.redirected(site, stop);
     // It arrived after the redirect.
     records.of(site).add(record(2));
     expect(stop).not.toHaveBeenCalled();
-    expect(await records.take(site, store)).toHaveLength(2);
+    expect((await records.take(site, store)).records).toHaveLength(2);
     expect(stop).toHaveBeenCalledOnce();
   });
 
+  it('names the peers that gave chunks meanwhile', async () => {
+    const given = new Map([
+      ['https://one.example', 3],
+      ['https://two.example', 5],
+    ]);
+    const records = new ReadRecords({ chunksByPeer: () => new Map(given) });
+    records.of(site).add(record(1));
+    given.set('https://two.example', 6).set('https://three.example', 1);
+    records.redirected(site, () => {});
+    expect((await records.take(site, store)).peers).toEqual(['https://two.example', 'https://three.example']);
+  });
+
   it('leaves out what is not stored, and what would be too much', async () => {
-    const records = new ReadRecords();
+    const records = new ReadRecords({ chunksByPeer: () => new Map() });
     for (const n of [1, 15, 2, 3, 4, 5]) records.of(site).add(record(n));
     records.redirected(site, () => {});
-    expect(await records.take(site, store)).toHaveLength(limits.handed.bytes / size);
+    expect((await records.take(site, store)).records).toHaveLength(limits.handed.bytes / size);
   });
 
   it('forgets a navigation after half a minute', async () => {
     vi.useFakeTimers();
-    const records = new ReadRecords();
+    const records = new ReadRecords({ chunksByPeer: () => new Map() });
     records.of(site).add(record(1));
     records.redirected(site, () => {});
     vi.advanceTimersByTime(30_001);
-    expect(await records.take(site, store)).toEqual([]);
+    expect((await records.take(site, store)).records).toEqual([]);
     expect([...records.of(site)]).toEqual([]);
   });
 
   it('remembers the last eight sites', async () => {
-    const records = new ReadRecords();
+    const records = new ReadRecords({ chunksByPeer: () => new Map() });
     records.of(site).add(record(1));
     records.redirected(site, () => {});
     for (let n = 0; n < 8; n++) records.of(Address.fromHex(record(n))).add(record(1));
-    expect(await records.take(site, store)).toEqual([]);
+    expect((await records.take(site, store)).records).toEqual([]);
     records.redirected(other, () => {});
-    expect(await records.take(other, store)).toEqual([]);
+    expect((await records.take(other, store)).records).toEqual([]);
   });
 });

@@ -64,13 +64,16 @@ export const origins: Endpoint = {
 
 /**
  * `/-/handed-records`, on the gateway's own origin: the records that it read to open a site. The answer is a form with a part
- * `record` for each. It is not JSON, because a record can have four megabytes.
+ * `record` for each, and a part `peer` with the URL of each peer that gave some. A record can have four megabytes, too many
+ * for JSON.
  */
 export const handedRecords: Endpoint = {
   async POST(_, request, { readRecords, store }) {
     const { address } = await bodyOf(request, originOfSite);
     const form = new FormData();
-    for (const bytes of await readRecords.take(address, store)) form.append('record', new Blob([bytes]));
+    const { records, peers } = await readRecords.take(address, store);
+    for (const bytes of records) form.append('record', new Blob([bytes]));
+    for (const url of peers) form.append('peer', url);
     return new Response(form, { headers: apiHeaders() });
   },
 };

@@ -1,15 +1,26 @@
 import { Address } from '../../address.ts';
 import type { ChunkStore } from '../../chunks/store.ts';
 import { limits } from '../../limits.ts';
+import type { Stats } from '../../stats/stats.ts';
 import { LruCache } from '../../util/lru-cache.ts';
 
 /** How long the records of a site are remembered, in milliseconds. */
 const rememberedMs = 30_000;
 const rememberedSites = 8;
 
+/** The answer to a site's origin. */
+export interface Handed {
+  /** The bytes may be damaged: verify them. */
+  records: Uint8Array<ArrayBuffer>[];
+  /** URLs of the peers that gave the gateway's origin chunks meanwhile. */
+  peers: string[];
+}
+
 interface ReadOfSite {
   /** In hex. */
   records: Set<string>;
+  /** As of `Stats.chunksByPeer`, before the first of them was read. */
+  chunksBefore: ReadonlyMap<string, number>;
   /** Set when a navigation led to the site's own origin: ends what the gateway's origin still loads for it. */
   stop: (() => void) | undefined;
   until: number;
@@ -24,14 +35,20 @@ interface ReadOfSite {
  * navigation.
  */
 export class ReadRecords {
+  readonly #stats: Pick<Stats, 'chunksByPeer'>;
   readonly #sites = new LruCache<ReadOfSite>(rememberedSites);
+
+  constructor(stats: Pick<Stats, 'chunksByPeer'>) {
+    this.#stats = stats;
+  }
 
   /** Returns the set to which a request for a site adds the records (hex) that it reads. */
   of({ hex }: Address): Set<string> {
     const now = Date.now();
     let site = this.#sites.get(hex);
     if (!site || site.until < now) {
-      site = { records: new Set(), stop: undefined, until: 0 };
+      const chunksBefore = this.#stats.chunksByPeer();
+      site = { records: new Set(), chunksBefore, stop: undefined, until: 0 };
       this.#sites.set(hex, site);
     }
     site.until = now + rememberedMs;
@@ -48,15 +65,15 @@ export class ReadRecords {
   }
 
   /**
-   * Returns the records of a site to which a navigation led, as far as they are stored and not too many. The bytes may be
-   * damaged: verify them. The next call returns nothing, until a navigation leads there again.
+   * Returns the records of a site to which a navigation led, as far as they are stored and not too many. The next call returns
+   * nothing, until a navigation leads there again.
    */
-  async take({ hex }: Address, store: Pick<ChunkStore, 'get'>): Promise<Uint8Array<ArrayBuffer>[]> {
+  async take({ hex }: Address, store: Pick<ChunkStore, 'get'>): Promise<Handed> {
     const site = this.#sites.get(hex);
-    if (!site?.stop || site.until < Date.now()) return [];
+    const records: Handed['records'] = [];
+    if (!site?.stop || site.until < Date.now()) return { records, peers: [] };
     this.#sites.delete(hex);
     site.stop();
-    const taken: Uint8Array<ArrayBuffer>[] = [];
     let size = 0;
     // The order of arrival would tell which records were stored before.
     for (const record of [...site.records].sort().slice(0, limits.handed.records)) {
@@ -64,8 +81,13 @@ export class ReadRecords {
       if (!bytes) continue;
       size += bytes.length;
       if (size > limits.handed.bytes) break;
-      taken.push(bytes);
+      records.push(bytes);
     }
-    return taken;
+    return { records, peers: newIn(this.#stats.chunksByPeer(), site.chunksBefore) };
   }
+}
+
+/** The peers that gave more chunks than before. */
+function newIn(now: ReadonlyMap<string, number>, before: ReadonlyMap<string, number>): string[] {
+  return [...now].filter(([url, count]) => count > (before.get(url) ?? 0)).map(([url]) => url);
 }

@@ -35,7 +35,7 @@ export function SiteDetails({
   return (
     <dl class="site-details">
       <Fact label={t.verification}>{aboutOf(view)}</Fact>
-      {view?.page && <Fact label={t.source}>{sourceOf(view.page)}</Fact>}
+      {view?.page && <Fact label={t.source}>{sourceOf(view.page, view.peersBefore)}</Fact>}
       {view && (
         <Fact label={t.scripts}>
           {view.isOwnOrigin ? t.scriptsOwn : view.hasScripts ? t.scriptsOff : t.scriptsNone}
@@ -96,10 +96,12 @@ function aboutOf(view: ShownView | null): string {
   return about[verification](requests(count, formatCount(count)));
 }
 
-function sourceOf({ chunks, peers }: NonNullable<ShownView['page']>): string {
+function sourceOf({ chunks, peers }: NonNullable<ShownView['page']>, peersBefore: readonly string[]): string {
   const t = viewerTexts();
-  if (chunks.peers === 0) return t.fromStore;
-  const hosts = peers.map((url) => (URL.canParse(url) ? new URL(url).host : url));
+  if (chunks.peers === 0 && peersBefore.length === 0) return t.fromStore;
+  const urls = new Set([...peersBefore, ...peers]);
+  const hosts = Array.from(urls, (url) => (URL.canParse(url) ? new URL(url).host : url));
   const from = hosts.join(', ') || t.fromPeers;
-  return chunks.stored > 0 ? t.fromBoth(from) : from;
+  // The site's origin stores the chunks that the gateway's origin has loaded.
+  return chunks.stored > 0 && peersBefore.length === 0 ? t.fromBoth(from) : from;
 }

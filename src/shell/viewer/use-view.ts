@@ -45,6 +45,8 @@ export interface ShownView {
   page: ShownPage | null;
   /** False if the frame loaded a page that the worker of this origin does not know. */
   isKnown: boolean;
+  /** URLs of the peers that gave the gateway's origin chunks of the site, before the frame showed it. */
+  peersBefore: readonly string[];
   /** The path of a PDF that the browser did not show in the frame. */
   pdf: string | null;
   /** The path that the address bar shows. */
@@ -264,16 +266,25 @@ async function open(path: string, signal: AbortSignal): Promise<Opened | undefin
   const { plan, path: at } = await planView(path, signal);
   const { address } = plan;
   const root = /^\/[^/?#]*/.exec(at)![0];
-  const common = { key: ++keys, root, address, page: null, isKnown: true, pdf: null, path: at };
+  const common = {
+    key: ++keys,
+    root,
+    address,
+    page: null,
+    isKnown: true,
+    peersBefore: [],
+    pdf: null,
+    path: at,
+  };
   if (plan.kind === 'own-origin') {
-    await ownOrigins.prepare(address);
+    const peersBefore = await ownOrigins.prepare(address);
     const follower = await FrameFollower.start(address, framedPages);
     const view = { ...common, src: plan.url, sandbox: sandboxes.own, isOwnOrigin: true };
     return {
       step: 'shown',
       path: at,
       follower,
-      view: { ...view, hasScripts: true, isWithoutScripts: false },
+      view: { ...view, peersBefore, hasScripts: true, isWithoutScripts: false },
     };
   }
   const { type, isSaved, hasScripts, decision } = plan;
