@@ -14,6 +14,8 @@ const pageStyle = '/-/page.css';
 
 /** How long opened content may load before the worker stores the rest of the shell, in milliseconds. */
 const contentFirstMs = 5_000;
+/** How long after a failure the worker does not store the rest by itself, in milliseconds. */
+const completeAgainMs = 60_000;
 /** Content shares the user's link. While some is loading, storing pauses: for at most this time in all, in milliseconds. */
 const pauseMs = 20_000;
 const pauseStepMs = 100;
@@ -36,7 +38,8 @@ export class ShellFiles {
   /** The hashes of `filesList`. Undefined until a file of it is needed. */
   #listed: Promise<Map<string, string>> | undefined;
   #completing: Promise<boolean> | undefined;
-  #isDue = false;
+  /** When `completeLater` works again, in milliseconds since 1970. */
+  #dueAt = 0;
   readonly #ending = new AbortController();
   readonly #isSite: boolean;
   readonly #isLoadingContent: () => boolean;
@@ -87,18 +90,18 @@ export class ShellFiles {
   }
 
   /**
-   * As `complete`, after content had time to load. Undefined after the first call since the worker started, unless that failed. The first
+   * As `complete`, after content had time to load. Undefined after the first call since the worker started, or soon after it failed. The first
    * visit may be by a link to content, and then no page of the shell calls `complete`.
    */
   completeLater(): Promise<boolean> | undefined {
-    if (this.#isDue) return undefined;
-    this.#isDue = true;
+    if (Date.now() < this.#dueAt) return undefined;
+    this.#dueAt = Number.POSITIVE_INFINITY;
     const completing = delay(contentFirstMs, this.#ending.signal).then(
       () => this.complete(),
       () => false,
     );
     return completing.catch((error) => {
-      this.#isDue = false;
+      this.#dueAt = Date.now() + completeAgainMs;
       throw error;
     });
   }

@@ -196,7 +196,10 @@ async function answer(event: FetchEvent): Promise<Response> {
 /** Stores the files that the first installation left out, if it is time for that. */
 function storeOwnFiles({ method, mode, url }: Request): Promise<boolean> | undefined {
   if (!isSite) return mode === 'navigate' ? shellFiles.completeLater() : undefined;
-  const isForOffline = method === 'POST' && ['/-/pins', '/-/import'].includes(new URL(url).pathname);
+  const change = method === 'POST' && new URL(url).pathname;
+  // The page that asks for this deletes the stored files next.
+  if (change === '/-/reset') return void shellFiles.handOver();
+  const isForOffline = change === '/-/pins' || change === '/-/import';
   return isForOffline ? shellFiles.complete() : shellFiles.completeLater();
 }
 

@@ -38,6 +38,8 @@ export interface ChunksOptions {
 
 /** Most prefetched chunks that are remembered until they are read. */
 const rememberedPrefetches = 256;
+/** How long a prefetched chunk counts as one from a peer, in milliseconds. */
+const prefetchedMs = 10_000;
 
 /** Verified bytes: from memory (decrypted), the store (encrypted) or the peers. Concurrent requests share the work. */
 export class Chunks {
@@ -48,8 +50,8 @@ export class Chunks {
   readonly #onMiss: (() => void) | undefined;
   readonly #decrypted: LruCache<Uint8Array<ArrayBuffer>>;
   readonly #coming = new Set<ComingChunks>();
-  /** Prefetched chunks that were not read yet. To the user, a peer gave them. */
-  readonly #prefetched = new LruCache<true>(rememberedPrefetches);
+  /** Chunks that were prefetched lately and not read yet, with the time. To the user, a peer gave them. */
+  readonly #prefetched = new LruCache<number>(rememberedPrefetches);
   readonly #fetching = new SingleFlight<VerifiedChunk>();
   readonly #decrypting = new SingleFlight<Uint8Array<ArrayBuffer>>();
 
@@ -79,7 +81,7 @@ export class Chunks {
 
   /** Stores a prefetched chunk. Resolves when there is room in the queue. */
   async receive(chunk: VerifiedChunk): Promise<void> {
-    this.#prefetched.set(chunk.address.hex, true);
+    this.#prefetched.set(chunk.address.hex, Date.now());
     await this.#store.put(chunk);
   }
 
@@ -94,7 +96,8 @@ export class Chunks {
     if (stored) {
       try {
         const chunk = await VerifiedChunk.verifyInTurns(address, stored, (bytes) => this.#codec.hash(bytes));
-        const source = this.#prefetched.has(address.hex) ? 'peer' : 'disk';
+        const cameAt = this.#prefetched.get(address.hex) ?? 0;
+        const source = Date.now() - cameAt < prefetchedMs ? 'peer' : 'disk';
         this.#prefetched.delete(address.hex);
         if (source === 'disk') this.#stats.fromDisk(chunk.bytes.length);
         if (trace) trace.chunks[source]++;

@@ -48,13 +48,13 @@ export class Prefetcher {
    * Starts to fetch parts of a file with its map, in one round trip if a peer supports it. Requests for these chunks
    * wait for the prefetch. This is a hint: it does not throw, and chunks that do not arrive are fetched.
    * @param signal aborts with the file's last reader. Then only chunks that requests wait for still arrive.
-   * @param onArrival called with the address of each chunk that arrived.
+   * @param onArrival called with each chunk that arrived.
    */
   start(
     address: Address,
     parts: readonly PrefetchPart[],
     signal: AbortSignal,
-    onArrival?: (of: Address) => void,
+    onArrival?: (chunk: VerifiedChunk) => void,
   ): void {
     if (signal.aborted) return;
     const prefetches = parts.map((part): Prefetch => ({ ...part, session: new PrefetchSession() }));
@@ -91,7 +91,7 @@ export class Prefetcher {
     prefetch: Prefetch,
     address: Address,
     onMap: (record: VerifiedChunk) => void,
-    onArrival?: (of: Address) => void,
+    onArrival?: (chunk: VerifiedChunk) => void,
   ): Promise<void> {
     const { session, range } = prefetch;
     const blake3 = await loadBlake3();
@@ -108,7 +108,7 @@ export class Prefetcher {
       // Start this at once: requests that wait for the map must find its chunks expected.
       if (of.equals(address)) onMap(chunk);
       await this.#chunks.receive(chunk);
-      onArrival?.(of);
+      onArrival?.(chunk);
       received += bytes.length;
       if (prefetch.last?.equals(of) || received > limits.prefetchedBytes) session.stop();
     };

@@ -122,7 +122,7 @@ export class Resolver {
    */
   async locate(address: Address, signal?: AbortSignal, trace?: Trace, hint?: ReadHint): Promise<Located> {
     const read = async (at: Address, isMutable: boolean): Promise<Located> => ({
-      content: await this.resolve(at, signal, trace, hint, isMutable),
+      content: await this.resolve(at, signal, trace, hint),
       address: at,
       isMutable,
     });
@@ -184,21 +184,13 @@ export class Resolver {
   /**
    * Resolves an address. Reads the record, nested maps, a file's first chunk (is it a tar?) and an archive's last.
    * @param trace gets these records, even if they were read before, and those that come with the map in one request.
-   * @param isMutable whether a pointer leads to the address. Then `trace` gets only the former: whether others come depends
-   *   on whether the map is stored, which the owner of the pointer must not learn.
    * @throws AntwayError `DENIED`, `UNSUPPORTED` (unknown map version), `TOO_LARGE`, `CORRUPT`; as `Chunks.record`.
    */
-  async resolve(
-    address: Address,
-    signal?: AbortSignal,
-    trace?: Trace,
-    hint?: ReadHint,
-    isMutable = false,
-  ): Promise<Content> {
+  async resolve(address: Address, signal?: AbortSignal, trace?: Trace, hint?: ReadHint): Promise<Content> {
     refuseDenied(address, this.#denied);
     const { content, records } =
-      this.#known.get(address.hex) ?? (await this.#resolveOnce(address, signal, trace, hint, isMutable));
-    if (trace?.records) for (const { hex } of records) trace.records.add(hex);
+      this.#known.get(address.hex) ?? (await this.#resolveOnce(address, signal, trace, hint));
+    for (const { hex } of records) trace?.records?.set(hex, trace.records.get(hex));
     return content;
   }
 
@@ -207,13 +199,12 @@ export class Resolver {
     signal?: AbortSignal,
     trace?: Trace,
     hint?: ReadHint,
-    isMutable = false,
   ): Promise<Resolved> {
     signal?.throwIfAborted();
     const readers = this.#join(address, signal);
     return this.#resolving.run(address.hex, signal, async (shared) => {
       try {
-        const onArrival = ({ hex }: Address) => !isMutable && trace?.records?.add(hex);
+        const onArrival = ({ address: { hex }, bytes }: VerifiedChunk) => trace?.records?.set(hex, bytes);
         const prefetch = () =>
           hint && this.#prefetcher.start(address, prefetchParts(hint), readers.signal, onArrival);
         const resolved = await this.#resolve(address, shared, prefetch, trace);

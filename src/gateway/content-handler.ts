@@ -200,8 +200,7 @@ export class ContentHandler {
     const isOpening = isTopLevel || (isView && !isForReader(request));
     // Open sessions that the rest of the page may need while the document comes from the store.
     if (isOpening) peers.warm();
-    if (ownOrigins && (isOpening || isOfProgressPage(request)))
-      trace.records = readRecords.of(target.address);
+    if (ownOrigins && (isOpening || isOfProgressPage(request))) readRecords.note(target.address, trace);
     const decisionFor = await decisionAbout(target, this.#options);
     if (isTopLevel && awaitsUserSettings(deployment, effective) && context.sitePage) {
       return done(observer, await context.sitePage());
@@ -260,7 +259,8 @@ export class ContentHandler {
       if (origin) {
         if (!observed.isLate) this.#noteVisit(target, request, representation, context);
         const left = new DOMException('The site opens on its own origin.', 'AbortError');
-        readRecords.redirected(target.address, () => observer.left?.(left));
+        // Which records a pointer leads to can change, so they could tell its owner what is stored.
+        if (content.equals(target.address)) readRecords.redirected(content, () => observer.left?.(left));
         return done(observer, redirectToSite(origin, target, request, deployment));
       }
     }

@@ -105,8 +105,8 @@ export interface FilesOfSite {
 
 export interface HandedRecords {
   records: Blob[];
-  /** URLs of the peers that gave them. */
-  peers: string[];
+  /** URLs of the peers that gave them. Empty for the network's nodes. Null if all of them were stored before. */
+  peers: string[] | null;
 }
 
 /** A message of the worker to the pages, on the channel `antway`. */
@@ -218,7 +218,7 @@ export const gateway = {
     const form = await (await request('/-/handed-records', init)).formData();
     return {
       records: form.getAll('record').filter((record) => record instanceof Blob),
-      peers: form.getAll('peer').map(String),
+      peers: form.has('peers') ? JSON.parse(String(form.get('peers'))) : null,
     };
   },
   removeOrigin: async (address: string) => {

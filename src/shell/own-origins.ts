@@ -31,10 +31,10 @@ export const ownOrigins = {
   /**
    * Starts the worker of a site's origin, with the user's settings and the records that were read to view the site. Then a
    * frame of this page can show the site.
-   * @returns URLs of the peers that gave these records.
+   * @returns as `HandedRecords.peers`.
    */
-  async prepare(address: string): Promise<string[]> {
-    const none: HandedRecords = { records: [], peers: [] };
+  async prepare(address: string): Promise<HandedRecords['peers']> {
+    const none: HandedRecords = { records: [], peers: null };
     const [grant, { records, peers }] = await Promise.all([
       gateway.siteGrant(address),
       gateway.handedRecords(address, AbortSignal.timeout(recordsMs)).catch(() => none),

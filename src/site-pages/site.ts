@@ -61,11 +61,10 @@ async function open(rootOrigin: string): Promise<void> {
   const loading = loadRoot(rootOrigin);
   await controlled;
   const { welcome, port } = await askRoot(loading, rootOrigin);
-  const form = new FormData();
-  form.set('settings', JSON.stringify(welcome?.settings ?? null));
-  if (welcome?.manifest) form.set('manifest', welcome.manifest);
-  for (const record of welcome?.records ?? []) form.append('record', record);
-  await request('origin', 'PUT', form).catch((error) => {
+  const { records = [] } = welcome ?? {};
+  // The settings must arrive also if the browser cannot read a record.
+  const giving = records.length > 0 ? give(welcome, records).catch(() => give(welcome)) : give(welcome);
+  await giving.catch((error) => {
     // A page of the gateway in another tab may have sent the settings first.
     if (error.code !== 'REFUSED') throw error;
   });
@@ -82,6 +81,15 @@ async function open(rootOrigin: string): Promise<void> {
   // If the URL has a fragment and differs in nothing else, `location.replace` would only scroll the page.
   if (url.includes('#')) history.replaceState(null, '', '/-/');
   location.replace(url);
+}
+
+/** Gives the worker the settings, the manifest and the records. */
+function give(welcome: Welcome | null, records: readonly Blob[] = []): Promise<unknown> {
+  const form = new FormData();
+  form.set('settings', JSON.stringify(welcome?.settings ?? null));
+  if (welcome?.manifest) form.set('manifest', welcome.manifest);
+  for (const record of records) form.append('record', record);
+  return request('origin', 'PUT', form);
 }
 
 /**

@@ -11,8 +11,11 @@ export class Trace {
   /** Time spent decrypting and decompressing. */
   openMs = 0;
   readonly chunks = { memory: 0, disk: 0, peer: 0, joined: 0 };
-  /** The records (hex) that were read to resolve the address, or came with them. Undefined if they are not needed. */
-  records: Set<string> | undefined;
+  /**
+   * The records (hex) that were read to resolve the address. Those that came with them from a peer have their bytes. Undefined
+   * if they are not needed.
+   */
+  records: Map<string, Uint8Array<ArrayBuffer> | undefined> | undefined;
 
   async time<T>(sum: 'resolveMs' | 'fetchMs' | 'openMs', work: () => Promise<T>): Promise<T> {
     const startedAt = performance.now();

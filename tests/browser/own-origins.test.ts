@@ -180,6 +180,23 @@ test('the origin of a site stores its own pages after the first content', async 
   await expect(page.getByRole('heading')).toHaveText('This site in this browser');
 });
 
+test('an origin whose data was deleted stores nothing more', async () => {
+  const address = await publish(await makeTarchive(siteFiles('Deleted')), peer);
+  await openShell();
+  await visit(`${root}/${address}/`, 'Deleted, running');
+  const page = await context.newPage();
+  await page.goto(`${originOf(address)}/-/site`);
+  const remove = page.getByRole('button', { name: 'Delete all data of the site' });
+  await expect(remove).toBeVisible();
+  // The worker starts again with the request that deletes everything.
+  await stopWorkers(page);
+  await remove.click();
+  await expect(page.getByText('All data of this site was deleted')).toBeVisible();
+  // The worker would store its own files 5 s later.
+  await page.waitForTimeout(7_000);
+  expect(await page.evaluate(() => caches.keys())).toEqual([]);
+});
+
 test('a redirect to a site’s origin is temporary and not stored', async () => {
   const address = await publish(await makeTarchive(siteFiles('Moved')), peer);
   await openShell();

@@ -9,8 +9,8 @@ import { ReadRecords } from '../../src/gateway/origins/read-records.ts';
 import { limits } from '../../src/limits.ts';
 import type { PrefetchOptions } from '../../src/peers/chunk-peers.ts';
 import { Stats } from '../../src/stats/stats.ts';
+import { Trace } from '../../src/stats/trace.ts';
 import { PointerOwner } from '../support/pointers.ts';
-import { sha256 } from '../support/tar.ts';
 import { makeTarchive } from '../support/tarchive.ts';
 import { encryptedFile, noise, type Records } from './support/encrypted-file.ts';
 import { MemoryStore } from './support/fake-network.ts';
@@ -152,31 +152,15 @@ describe('the records with which the gateway’s origin found that a site has an
     expect(await handed(gateway, one.address)).toEqual([]);
   });
 
-  it('of a pointer’s target do not tell whether its map was stored', async () => {
-    const { address, map, records } = await siteOf(small);
+  it('are not given for a pointer, whose owner could learn which targets are stored', async () => {
+    const { address, records } = await siteOf(small);
     const owner = new PointerOwner(1);
     const pointers = new Map([[owner.address.hex, owner.sign(1n, address)]]);
-    // The peer sends all of a small archive with its map.
-    const prefetch = async (of: Address, _: unknown, { onRecord }: PrefetchOptions) => {
-      if (!of.equals(address)) return;
-      for (const each of [address, map.address(2), map.address(0), map.address(1)]) {
-        await onRecord(each, records.get(each.hex)!);
-      }
-    };
-    const network = new Network(records, pointers);
-    const { gateway, store } = start(root, Object.assign(network, { prefetch }));
-    const hashes = async () =>
-      (
-        await Promise.all(
-          (await handed(gateway, owner.address)).map(async (file) => sha256(await file.bytes())),
-        )
-      ).sort();
-    await navigate(gateway, `${root}/${owner.address}/`);
-    const cold = await hashes();
-    expect(store.held.size).toBe(4);
-    expect(cold).toHaveLength(3);
-    await navigate(gateway, `${root}/${owner.address}/`);
-    expect(await hashes()).toEqual(cold);
+    const { gateway } = start(root, new Network(records, pointers));
+    const answer = (await navigate(gateway, `${root}/${owner.address}/`))!;
+    expect(answer.headers.get('Location')).toBe(`${root.replace('//', `//${owner.address.base32}.`)}/`);
+    expect(await handed(gateway, owner.address)).toEqual([]);
+    expect(await handed(gateway, address)).toEqual([]);
   });
 
   it('are not given for files that stay on the gateway’s origin', async () => {
@@ -227,6 +211,15 @@ describe('ReadRecords', () => {
   const [site, other] = ['aa', 'bb'].map((hex) => Address.fromHex(hex.repeat(32))) as [Address, Address];
   const record = (n: number) => n.toString(16).padStart(64, '0');
   const size = 4 * 1024 * 1024;
+  const stop = () => {};
+
+  /** Notes a record of a site, with its bytes if it came from a peer. */
+  function read(records: ReadRecords, of: Address, n: number, bytes?: Uint8Array<ArrayBuffer>): Trace {
+    const trace = new Trace();
+    records.note(of, trace);
+    trace.records!.set(record(n), bytes);
+    return trace;
+  }
   const store = { get: async ({ hex }: Address) => (hex.endsWith('f') ? undefined : new Uint8Array(size)) };
 
   afterEach(() => vi.useRealTimers());
@@ -234,10 +227,10 @@ describe('ReadRecords', () => {
   it('ends what is still being loaded, when the origin asks', async () => {
     const records = new ReadRecords({ chunksByPeer: () => new Map() });
     const stop = vi.fn();
-    records.of(site).add(record(1));
+    read(records, site, 1);
     records.redirected(site, stop);
     // It arrived after the redirect.
-    records.of(site).add(record(2));
+    read(records, site, 2);
     expect(stop).not.toHaveBeenCalled();
     expect((await records.take(site, store)).records).toHaveLength(2);
     expect(stop).toHaveBeenCalledOnce();
@@ -249,36 +242,49 @@ describe('ReadRecords', () => {
       ['https://two.example', 5],
     ]);
     const records = new ReadRecords({ chunksByPeer: () => new Map(given) });
-    records.of(site).add(record(1));
+    // Another request for the site resolves it, too, and reads nothing.
+    const trace = read(records, site, 1);
+    read(records, site, 1);
+    trace.chunks.peer++;
     given.set('https://two.example', 6).set('https://three.example', 1);
-    records.redirected(site, () => {});
+    records.redirected(site, stop);
     expect((await records.take(site, store)).peers).toEqual(['https://two.example', 'https://three.example']);
   });
 
   it('leaves out what is not stored, and what would be too much', async () => {
     const records = new ReadRecords({ chunksByPeer: () => new Map() });
-    for (const n of [1, 15, 2, 3, 4, 5]) records.of(site).add(record(n));
-    records.redirected(site, () => {});
+    for (const n of [1, 15, 2, 3, 4, 5]) read(records, site, n);
+    records.redirected(site, stop);
     expect((await records.take(site, store)).records).toHaveLength(limits.handed.bytes / size);
   });
 
   it('forgets a navigation after half a minute', async () => {
     vi.useFakeTimers();
     const records = new ReadRecords({ chunksByPeer: () => new Map() });
-    records.of(site).add(record(1));
-    records.redirected(site, () => {});
+    read(records, site, 1);
+    records.redirected(site, stop);
     vi.advanceTimersByTime(30_001);
     expect((await records.take(site, store)).records).toEqual([]);
-    expect([...records.of(site)]).toEqual([]);
+    expect(read(records, site, 2).records!.size).toBe(1);
   });
 
-  it('remembers the last eight sites', async () => {
+  it('remembers the last two sites', async () => {
     const records = new ReadRecords({ chunksByPeer: () => new Map() });
-    records.of(site).add(record(1));
-    records.redirected(site, () => {});
-    for (let n = 0; n < 8; n++) records.of(Address.fromHex(record(n))).add(record(1));
+    for (const address of [site, other]) {
+      read(records, address, 1);
+      records.redirected(address, stop);
+    }
+    read(records, Address.fromHex('cc'.repeat(32)), 1);
     expect((await records.take(site, store)).records).toEqual([]);
-    records.redirected(other, () => {});
-    expect((await records.take(other, store)).records).toEqual([]);
+    expect((await records.take(other, store)).records).toHaveLength(1);
+  });
+
+  it('gives what came from a peer although the store has no room, and names no peer if all was stored', async () => {
+    const records = new ReadRecords({ chunksByPeer: () => new Map([['https://one.example', 1]]) });
+    const empty = { get: async () => undefined };
+    read(records, site, 1);
+    read(records, site, 2, new Uint8Array(3));
+    records.redirected(site, stop);
+    expect(await records.take(site, empty)).toEqual({ records: [new Uint8Array(3)], peers: null });
   });
 });

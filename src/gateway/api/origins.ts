@@ -64,7 +64,7 @@ export const origins: Endpoint = {
 
 /**
  * `/-/handed-records`, on the gateway's own origin: the records that it read to open a site. The answer is a form with a part
- * `record` for each, and a part `peer` with the URL of each peer that gave some. A record can have four megabytes, too many
+ * `record` for each, and, if peers gave some, their URLs in `peers`, as JSON. A record can have four megabytes, too many
  * for JSON.
  */
 export const handedRecords: Endpoint = {
@@ -73,7 +73,7 @@ export const handedRecords: Endpoint = {
     const form = new FormData();
     const { records, peers } = await readRecords.take(address, store);
     for (const bytes of records) form.append('record', new Blob([bytes]));
-    for (const url of peers) form.append('peer', url);
+    if (peers) form.set('peers', JSON.stringify(peers));
     return new Response(form, { headers: apiHeaders() });
   },
 };

@@ -2,28 +2,32 @@ import { Address } from '../../address.ts';
 import type { ChunkStore } from '../../chunks/store.ts';
 import { limits } from '../../limits.ts';
 import type { Stats } from '../../stats/stats.ts';
-import { LruCache } from '../../util/lru-cache.ts';
+import type { Trace } from '../../stats/trace.ts';
 
 /** How long the records of a site are remembered, in milliseconds. */
 const rememberedMs = 30_000;
-const rememberedSites = 8;
+/** The records of each can have `limits.handed.bytes`. */
+const rememberedSites = 2;
+
+type Records = NonNullable<Trace['records']>;
 
 /** The answer to a site's origin. */
 export interface Handed {
   /** The bytes may be damaged: verify them. */
   records: Uint8Array<ArrayBuffer>[];
-  /** URLs of the peers that gave the gateway's origin chunks meanwhile. */
-  peers: string[];
+  /** URLs of the peers that gave them. Empty for the network's nodes. Null if all of them were stored before. */
+  peers: string[] | null;
 }
 
 interface ReadOfSite {
-  /** In hex. */
-  records: Set<string>;
+  records: Records;
   /** As of `Stats.chunksByPeer`, before the first of them was read. */
   chunksBefore: ReadonlyMap<string, number>;
+  /** Of the requests for the site. */
+  traces: Trace[];
   /** Set when a navigation led to the site's own origin: ends what the gateway's origin still loads for it. */
   stop: (() => void) | undefined;
-  until: number;
+  timer: ReturnType<typeof setTimeout> | undefined;
 }
 
 /**
@@ -32,27 +36,27 @@ interface ReadOfSite {
  *
  * Security: a site chooses which records its data map lists, and the store has those of all sites. So that a site does not
  * learn what else the user opened, its origin gets only records that a navigation to the site had to read, once for each
- * navigation.
+ * navigation, and records that came with them from a peer whether they were stored or not.
  */
 export class ReadRecords {
   readonly #stats: Pick<Stats, 'chunksByPeer'>;
-  readonly #sites = new LruCache<ReadOfSite>(rememberedSites);
+  /** By the site's address. The oldest comes first. */
+  readonly #sites = new Map<string, ReadOfSite>();
 
   constructor(stats: Pick<Stats, 'chunksByPeer'>) {
     this.#stats = stats;
   }
 
-  /** Returns the set to which a request for a site adds the records (hex) that it reads. */
-  of({ hex }: Address): Set<string> {
-    const now = Date.now();
+  /** Lets a request for a site note the records that it reads. */
+  note({ hex }: Address, trace: Trace): void {
     let site = this.#sites.get(hex);
-    if (!site || site.until < now) {
+    if (!site) {
       const chunksBefore = this.#stats.chunksByPeer();
-      site = { records: new Set(), chunksBefore, stop: undefined, until: 0 };
-      this.#sites.set(hex, site);
+      site = { records: new Map(), chunksBefore, traces: [], stop: undefined, timer: undefined };
     }
-    site.until = now + rememberedMs;
-    return site.records;
+    this.#remember(hex, site);
+    trace.records = site.records;
+    site.traces.push(trace);
   }
 
   /**
@@ -61,29 +65,44 @@ export class ReadRecords {
    */
   redirected({ hex }: Address, stop: () => void): void {
     const site = this.#sites.get(hex);
-    if (site) site.stop = stop;
+    if (!site) return;
+    site.stop = stop;
+    this.#remember(hex, site);
   }
 
   /**
-   * Returns the records of a site to which a navigation led, as far as they are stored and not too many. The next call returns
-   * nothing, until a navigation leads there again.
+   * Returns the records of a site to which a navigation led, as far as they are not too many. The next call returns nothing,
+   * until a navigation leads there again.
    */
   async take({ hex }: Address, store: Pick<ChunkStore, 'get'>): Promise<Handed> {
     const site = this.#sites.get(hex);
     const records: Handed['records'] = [];
-    if (!site?.stop || site.until < Date.now()) return { records, peers: [] };
-    this.#sites.delete(hex);
+    if (!site?.stop) return { records, peers: null };
+    this.#forget(hex);
     site.stop();
     let size = 0;
     // The order of arrival would tell which records were stored before.
-    for (const record of [...site.records].sort().slice(0, limits.handed.records)) {
-      const bytes = await store.get(Address.fromHex(record)).catch(() => undefined);
+    for (const [record, arrived] of [...site.records].sort().slice(0, limits.handed.records)) {
+      const bytes = arrived ?? (await store.get(Address.fromHex(record)).catch(() => undefined));
       if (!bytes) continue;
       size += bytes.length;
       if (size > limits.handed.bytes) break;
       records.push(bytes);
     }
-    return { records, peers: newIn(this.#stats.chunksByPeer(), site.chunksBefore) };
+    const isFromPeers = site.traces.some(({ chunks }) => chunks.peer + chunks.joined > 0);
+    return { records, peers: isFromPeers ? newIn(this.#stats.chunksByPeer(), site.chunksBefore) : null };
+  }
+
+  #remember(hex: string, site: ReadOfSite): void {
+    this.#forget(hex);
+    this.#sites.set(hex, site);
+    site.timer = setTimeout(() => this.#forget(hex), rememberedMs);
+    for (const oldest of this.#sites.keys()) if (this.#sites.size > rememberedSites) this.#forget(oldest);
+  }
+
+  #forget(hex: string): void {
+    clearTimeout(this.#sites.get(hex)?.timer);
+    this.#sites.delete(hex);
   }
 }
 

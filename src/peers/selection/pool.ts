@@ -180,7 +180,8 @@ export class PeerPool implements ChunkPeers {
 
   /**
    * Waits for the first session of those that are being connected, so that a page can be prefetched before there is one. Does
-   * not wait if a request to the best peer would not wait either, nor longer than that request would be alone.
+   * not wait if a request to the best peer would not wait either, and only for a part of the time for which that request would
+   * be alone.
    */
   async #firstSession(peers: readonly Peer[], signal: AbortSignal): Promise<void> {
     const [best, ...others] = peers;
@@ -189,7 +190,7 @@ export class PeerPool implements ChunkPeers {
     const sessions = others.map(({ transports }) => transports.connecting ?? Promise.reject());
     const isAlone = others.length === 0 && !this.#nodes;
     const { firstByte } = best.health.hedgeDelayMs;
-    const until = isAlone ? signal : AbortSignal.any([signal, AbortSignal.timeout(firstByte)]);
+    const until = isAlone ? signal : AbortSignal.any([signal, AbortSignal.timeout(firstByte / 2)]);
     await raceAbort(Promise.any([session, ...sessions]), until).catch(() => undefined);
   }
 

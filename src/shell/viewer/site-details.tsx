@@ -96,12 +96,15 @@ function aboutOf(view: ShownView | null): string {
   return about[verification](requests(count, formatCount(count)));
 }
 
-function sourceOf({ chunks, peers }: NonNullable<ShownView['page']>, peersBefore: readonly string[]): string {
+function sourceOf(
+  { chunks, peers }: NonNullable<ShownView['page']>,
+  peersBefore: ShownView['peersBefore'],
+): string {
   const t = viewerTexts();
-  if (chunks.peers === 0 && peersBefore.length === 0) return t.fromStore;
-  const urls = new Set([...peersBefore, ...peers]);
+  if (chunks.peers === 0 && !peersBefore) return t.fromStore;
+  const urls = new Set([...(peersBefore ?? []), ...peers]);
   const hosts = Array.from(urls, (url) => (URL.canParse(url) ? new URL(url).host : url));
   const from = hosts.join(', ') || t.fromPeers;
   // The site's origin stores the chunks that the gateway's origin has loaded.
-  return chunks.stored > 0 && peersBefore.length === 0 ? t.fromBoth(from) : from;
+  return chunks.stored > 0 && !peersBefore ? t.fromBoth(from) : from;
 }

@@ -45,8 +45,8 @@ export interface ShownView {
   page: ShownPage | null;
   /** False if the frame loaded a page that the worker of this origin does not know. */
   isKnown: boolean;
-  /** URLs of the peers that gave the gateway's origin chunks of the site, before the frame showed it. */
-  peersBefore: readonly string[];
+  /** The peers that gave the gateway's origin chunks of the site before the frame showed it, as of `HandedRecords`. */
+  peersBefore: readonly string[] | null;
   /** The path of a PDF that the browser did not show in the frame. */
   pdf: string | null;
   /** The path that the address bar shows. */
@@ -272,7 +272,7 @@ async function open(path: string, signal: AbortSignal): Promise<Opened | undefin
     address,
     page: null,
     isKnown: true,
-    peersBefore: [],
+    peersBefore: null,
     pdf: null,
     path: at,
   };
