@@ -73,9 +73,9 @@ self.addEventListener('install', (event) => {
   // If an active older version works offline, the new version must also work offline. Otherwise the old version stays.
   // A first version does not let the user wait for more than the first screen needs.
   const files = self.registration.active ? shellFiles.install(true) : shellFiles.installFirst();
-  event.waitUntil(Promise.all([files, loadAead(undefined, readSodium)]));
   // A new version leaves the settings of the active one alone.
-  if (!self.registration.active) void gateway.prepare();
+  const preparing = self.registration.active ? undefined : gateway.prepare();
+  event.waitUntil(Promise.all([files, loadAead(undefined, readSodium), preparing]));
 });
 
 self.addEventListener('activate', (event) => {

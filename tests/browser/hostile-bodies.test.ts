@@ -96,10 +96,11 @@ test.describe('if no peer has a chunk in the middle', () => {
 test('the first bytes come as soon as their chunk is there, however slow the rest is', {
   tag: '@smoke',
 }, async ({ startPeer, openGateway }) => {
-  // The record, the three chunks of the map inside it and the file's first chunk; the next takes minutes.
+  // The record, the three chunks of the map inside it and the file's first chunks, which one request brings. The peer looks
+  // these up at the same time. The next one takes minutes.
   const slow = await startPeer({
     binary: hostilePeer,
-    flags: ['--fault', 'slow', '--bytes-per-second', '20000', '--honest-first', '5'],
+    flags: ['--fault', 'slow', '--bytes-per-second', '20000', '--honest-first', '7'],
   });
   const address = await publish(new RepeatingFile(size), slow);
   const gateway = await openGateway({ peers: [slow.url] });

@@ -251,22 +251,27 @@ test('two tabs never sign one counter, and a peer that is away ends a change bef
 test('the profile on the disk contains neither the seed nor the words', async ({ folder, playwright }) => {
   // The database compresses what it knows, so only text that is like no other is found.
   const label = 'QXJZKVWPYGHMBFTRLNDS';
-  const profile = join(folder, 'profile');
-  const launched = await playwright.chromium.launchPersistentContext(profile, {
-    ...test.info().project.use.launchOptions,
-  });
-  const page = await openPublish(launched, root);
-  await publishPage(page, 'First');
-  const words = await createPointer(page, label);
-  await launched.close();
-  const seed = Buffer.from(seedOfPhrase(words.join(' ')));
-  const stored = filesIn(profile);
-  // The search finds what is there.
-  expect(contains(stored, Buffer.from(label))).toBe(true);
-  for (const secret of [seed, seed.toString('hex'), seed.toString('base64'), words.join(' '), passphrase]) {
-    expect(contains(stored, Buffer.from(secret as string))).toBe(false);
-    expect(contains(stored, Buffer.from(String(secret), 'utf16le'))).toBe(false);
+  let isFound = false;
+  // When the browser closes, it may compress that text, too. Then nothing can be said, and another profile is tried.
+  for (let attempt = 0; attempt < 6 && !isFound; attempt++) {
+    const profile = join(folder, `profile-${attempt}`);
+    const launched = await playwright.chromium.launchPersistentContext(profile, {
+      ...test.info().project.use.launchOptions,
+    });
+    const page = await openPublish(launched, root);
+    await publishPage(page, 'First');
+    const words = await createPointer(page, label);
+    await launched.close();
+    const seed = Buffer.from(seedOfPhrase(words.join(' ')));
+    const stored = filesIn(profile);
+    isFound = contains(stored, Buffer.from(label));
+    for (const secret of [seed, seed.toString('hex'), seed.toString('base64'), words.join(' '), passphrase]) {
+      expect(contains(stored, Buffer.from(secret as string))).toBe(false);
+      expect(contains(stored, Buffer.from(String(secret), 'utf16le'))).toBe(false);
+    }
   }
+  // The search finds what is there.
+  expect(isFound).toBe(true);
 });
 
 test('where sites share the gateway’s origin, no key is made and nothing is signed', async ({
