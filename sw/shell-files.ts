@@ -90,8 +90,8 @@ export class ShellFiles {
   }
 
   /**
-   * As `complete`, after content had time to load. Undefined after the first call since the worker started, or soon after it failed. The first
-   * visit may be by a link to content, and then no page of the shell calls `complete`.
+   * As `complete`, after content had time to load. The first visit may be by a link to content, and then no page of the shell
+   * calls `complete`. Undefined after the first call since the worker started, and soon after a failure.
    */
   completeLater(): Promise<boolean> | undefined {
     if (Date.now() < this.#dueAt) return undefined;

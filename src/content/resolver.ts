@@ -190,7 +190,8 @@ export class Resolver {
     refuseDenied(address, this.#denied);
     const { content, records } =
       this.#known.get(address.hex) ?? (await this.#resolveOnce(address, signal, trace, hint));
-    for (const { hex } of records) trace?.records?.set(hex, trace.records.get(hex));
+    // A record that came from a peer is there with its bytes.
+    for (const { hex } of records) if (!trace?.records?.has(hex)) trace?.records?.set(hex, undefined);
     return content;
   }
 

@@ -259,7 +259,7 @@ export class ContentHandler {
       if (origin) {
         if (!observed.isLate) this.#noteVisit(target, request, representation, context);
         const left = new DOMException('The site opens on its own origin.', 'AbortError');
-        // Which records a pointer leads to can change, so they could tell its owner what is stored.
+        // The owner of a pointer chooses its target. The records could tell the owner which targets are stored.
         if (content.equals(target.address)) readRecords.redirected(content, () => observer.left?.(left));
         return done(observer, redirectToSite(origin, target, request, deployment));
       }

@@ -1,8 +1,8 @@
 /**
  * `/-/root`, a page of the gateway's own origin in a hidden frame of a site's origin. It gives that origin the user's
  * settings, the manifest of a private site, and the records that the gateway's origin has read already, before the origin
- * shows any content. The reply always concerns the site
- * of the parent's origin, so it does not matter which page of that origin sends the request.
+ * shows any content. The reply always concerns the site of the parent's origin, so it does not matter which page of that
+ * origin sends the request.
  */
 import type { SiteGrant } from '../gateway/api/site-exchange.ts';
 import { siteOfHost } from '../gateway/origins/site-host.ts';

@@ -73,7 +73,7 @@ async function open(rootOrigin: string): Promise<void> {
   if (welcome && port) await noted(port);
   await asked.catch((error) => console.warn('antway: the browser was not asked to keep this', error));
   if (location.pathname === '/-/site') {
-    await isNewest();
+    await readyForText();
     return manage(status, rootOrigin, language);
   }
   const url = location.href;
@@ -184,17 +184,17 @@ function styled(): Promise<void> {
   return styling;
 }
 
-let texting = 0;
+let lastText = 0;
 
-/** Waits for the style. @returns false if another text came meanwhile, which is the newer one. */
-async function isNewest(): Promise<boolean> {
-  const own = ++texting;
+/** Waits until a text can show in its style. @returns false if a newer text came meanwhile. */
+async function readyForText(): Promise<boolean> {
+  const text = ++lastText;
   await styled();
-  return own === texting;
+  return text === lastText;
 }
 
 async function show(heading: string, message = ''): Promise<void> {
-  if (!(await isNewest())) return;
+  if (!(await readyForText())) return;
   status.replaceChildren(element('h1', [heading]));
   if (!message) return;
   status.append(

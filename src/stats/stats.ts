@@ -354,3 +354,12 @@ function add(to: Tally, bytes: number): void {
 function increment<K extends string>(counts: Partial<Record<K, number>>, key: K): void {
   counts[key] = (counts[key] ?? 0) + 1;
 }
+
+/** The URLs of the peers that gave chunks since then. @param before as of `chunksByPeer`. */
+export function peersSince(
+  stats: Pick<Stats, 'chunksByPeer'>,
+  before: ReadonlyMap<string, number>,
+): string[] {
+  const now = [...stats.chunksByPeer()];
+  return now.filter(([url, count]) => count > (before.get(url) ?? 0)).map(([url]) => url);
+}

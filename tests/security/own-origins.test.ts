@@ -175,7 +175,17 @@ attack(
   'all of them are refused, also a change of the user’s settings',
   async () => {
     const page = await open(`${root}/${attacker}/`, 'Attacker');
-    for (const name of ['stats', 'origin', 'origins', 'pins', 'settings', 'config', 'manifests', 'cache']) {
+    for (const name of [
+      'stats',
+      'origin',
+      'origins',
+      'pins',
+      'settings',
+      'config',
+      'manifests',
+      'cache',
+      'handed-records',
+    ]) {
       expect((await fetchIn(page, `/-/${name}`)).status, name).toBe(403);
     }
     const statuses = await page.evaluate(async () => {

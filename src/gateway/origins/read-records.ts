@@ -1,7 +1,7 @@
 import { Address } from '../../address.ts';
 import type { ChunkStore } from '../../chunks/store.ts';
 import { limits } from '../../limits.ts';
-import type { Stats } from '../../stats/stats.ts';
+import { peersSince, type Stats } from '../../stats/stats.ts';
 import type { Trace } from '../../stats/trace.ts';
 
 /** How long the records of a site are remembered, in milliseconds. */
@@ -34,9 +34,9 @@ interface ReadOfSite {
  * On the gateway's own origin: the records that it read to find that a site opens on its own origin. That origin gets them
  * from here, so it does not load them a second time.
  *
- * Security: a site chooses which records its data map lists, and the store has those of all sites. So that a site does not
- * learn what else the user opened, its origin gets only records that a navigation to the site had to read, once for each
- * navigation, and records that came with them from a peer whether they were stored or not.
+ * Security: a site chooses which records its data map lists, and the store has those of all sites. A site must not learn which
+ * other sites the user opened. So its origin gets the records that resolving the site reads, and those that a peer sent with
+ * them, stored or not. It gets them once for each navigation.
  */
 export class ReadRecords {
   readonly #stats: Pick<Stats, 'chunksByPeer'>;
@@ -90,7 +90,7 @@ export class ReadRecords {
       records.push(bytes);
     }
     const isFromPeers = site.traces.some(({ chunks }) => chunks.peer + chunks.joined > 0);
-    return { records, peers: isFromPeers ? newIn(this.#stats.chunksByPeer(), site.chunksBefore) : null };
+    return { records, peers: isFromPeers ? peersSince(this.#stats, site.chunksBefore) : null };
   }
 
   #remember(hex: string, site: ReadOfSite): void {
@@ -104,9 +104,4 @@ export class ReadRecords {
     clearTimeout(this.#sites.get(hex)?.timer);
     this.#sites.delete(hex);
   }
-}
-
-/** The peers that gave more chunks than before. */
-function newIn(now: ReadonlyMap<string, number>, before: ReadonlyMap<string, number>): string[] {
-  return [...now].filter(([url, count]) => count > (before.get(url) ?? 0)).map(([url]) => url);
 }

@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../../errors.ts';
-import type { Stats } from '../../stats/stats.ts';
+import { peersSince, type Stats } from '../../stats/stats.ts';
 import type { Trace } from '../../stats/trace.ts';
 import { LruCache } from '../../util/lru-cache.ts';
 
@@ -113,8 +113,7 @@ export class FrameJournal {
   }
 
   #described(client: string, { chunksBefore, ...page }: Entry): FramedPage {
-    const now = [...this.#stats.chunksByPeer()];
-    const gave = now.filter(([url, count]) => count > (chunksBefore.get(url) ?? 0)).map(([url]) => url);
-    return { ...page, client, peers: page.chunks.peers > 0 ? gave : [] };
+    const peers = page.chunks.peers > 0 ? peersSince(this.#stats, chunksBefore) : [];
+    return { ...page, client, peers };
   }
 }
