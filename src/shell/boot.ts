@@ -1,4 +1,5 @@
 import { siteOfHost } from '../gateway/origins/site-host.ts';
+import { loadOwnUrl } from '../util/own-url.ts';
 import { BootError } from './boot-error.ts';
 import { mayReopen, type Reopening } from './reopen-guard.ts';
 import { texts } from './texts/texts.ts';
@@ -30,16 +31,8 @@ export async function openThroughWorker(): Promise<void> {
   await untilActive(registration);
   if (!mayReopen(url, isReload(), readReopening(), Date.now())) throw notAnswered(wasControlled);
   writeReopening({ url, at: Date.now() });
-  navigateTo(url);
-}
-
-/**
- * Loads `url` in place of this page, as a navigation and not as a reload, because `mayReopen` tells the two apart. A
- * navigation to the same URL with a fragment would only scroll. Therefore the page first changes its own URL.
- */
-function navigateTo(url: string): void {
-  if (url.includes('#')) history.replaceState(null, '', '/-/');
-  location.replace(url);
+  // Not a reload, because `mayReopen` tells the two apart.
+  loadOwnUrl();
 }
 
 function isReload(): boolean {

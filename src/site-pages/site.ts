@@ -4,6 +4,7 @@
  * site's origin.
  */
 import { siteOfHost } from '../gateway/origins/site-host.ts';
+import { loadOwnUrl } from '../util/own-url.ts';
 import { element, link } from './elements.ts';
 import { problemText, request } from './endpoint.ts';
 import { manage } from './manage.ts';
@@ -76,11 +77,8 @@ async function open(rootOrigin: string): Promise<void> {
     await readyForText();
     return manage(status, rootOrigin, language);
   }
-  const url = location.href;
-  if (isRepeated(url)) throw new WorkerProblem('NOT_ANSWERED', t.repeated);
-  // If the URL has a fragment and differs in nothing else, `location.replace` would only scroll the page.
-  if (url.includes('#')) history.replaceState(null, '', '/-/');
-  location.replace(url);
+  if (isRepeated(location.href)) throw new WorkerProblem('NOT_ANSWERED', t.repeated);
+  loadOwnUrl();
 }
 
 /** Gives the worker the settings, the manifest and the records. */

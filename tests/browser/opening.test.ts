@@ -2,6 +2,7 @@ import type { Page } from '@playwright/test';
 import { expect, hardReload, openWithoutScripts, test } from '../support/chromium.ts';
 import { publish } from '../support/publish.ts';
 import { makeTarchive } from '../support/tar.ts';
+import { ChunkRelay } from './chunk-relay.ts';
 
 /** A site whose page tells its own URL, which shows that it came from the site and that its script ran. */
 function makeSite(folder: string): Buffer {
@@ -36,6 +37,29 @@ test.describe('the first visit, before there is a worker', () => {
       expect(page.url()).toBe(url);
     });
   }
+
+  test('opens a deep link whose fragment the user changes while it opens', async ({
+    startPeer,
+    startHost,
+    page,
+    folder,
+  }) => {
+    const peer = await startPeer();
+    const address = await publish(makeSite(folder), peer);
+    const relay = await ChunkRelay.start(peer);
+    try {
+      const host = await startHost({ peers: [relay.url], trusted: [address] });
+      const url = `${host.url}/${address}/deep/page.html`;
+      const { held } = relay.holdAfter(0);
+      await page.goto(url);
+      await held;
+      await page.goto(`${url}#part`);
+      relay.release();
+      await expect(page).toHaveTitle(`${url}#part`);
+    } finally {
+      await relay.stop();
+    }
+  });
 
   test('asks before a site runs scripts, and then opens the page', async ({
     startPeer,

@@ -132,6 +132,24 @@ for (const { way, open } of [
   });
 }
 
+test('a fragment that the user enters while a site opens does not stop it', async () => {
+  const script = "<!doctype html><script>document.title = 'At ' + location.hash</script>";
+  const address = await publish(await makeTarchive({ 'index.html': script }), peer);
+  const relay = await ChunkRelay.start(peer);
+  try {
+    writeConfig({ peers: [relay.url] });
+    const { held } = relay.holdAfter(0);
+    const page = await context.newPage();
+    await page.goto(`${originOf(address)}/`);
+    await held;
+    await page.goto(`${originOf(address)}/#/2`);
+    relay.release();
+    await expect(page).toHaveTitle('At #/2');
+  } finally {
+    await relay.stop();
+  }
+});
+
 test('a page that cannot start the worker says so, although its style comes late', async () => {
   const page = await context.newPage();
   // Registering fails at once, and the style arrives after the text “Opening…” is due.
