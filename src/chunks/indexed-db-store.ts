@@ -14,6 +14,7 @@ import {
   type Totals,
 } from './bookkeeping.ts';
 import { ChunkDatabase } from './indexed-db.ts';
+import { ReadQueue } from './read-queue.ts';
 import { SizeIndex } from './size-index.ts';
 import type { PinningStore, StoreChange, StoreSummary, WriteOutcome } from './store.ts';
 import { fromStoredForm, isLarge, isLost, type StoredForm } from './stored-form.ts';
@@ -41,6 +42,7 @@ export class IndexedDbStore implements PinningStore {
   #maxBytes: number;
   readonly #stats: Stats;
   readonly #queue = new WriteQueue((chunks, bytes) => this.#writeBatch(chunks, bytes));
+  readonly #chunks = new ReadQueue<StoredForm>(this.#database.store('chunks'));
   readonly #touched = new Map<string, Address>();
   #touchesWrittenAt = 0;
   /** Why the last batch was not stored completely; undefined if it was. */
@@ -72,7 +74,7 @@ export class IndexedDbStore implements PinningStore {
     if (queued) return queued.bytes.slice();
     if (!this.#availability.check()) return undefined;
     try {
-      const stored = await get<StoredForm>(address.bytes, this.#database.store('chunks'));
+      const stored = await this.#chunks.get(address);
       if (!stored) return undefined;
       const bytes = await fromStoredForm(stored);
       this.#touched.set(address.hex, address);
@@ -108,8 +110,13 @@ export class IndexedDbStore implements PinningStore {
   }
 
   flush(): Promise<void> {
+    if (this.#queue.size > 0) this.#queue.start();
+    return this.drained();
+  }
+
+  drained(): Promise<void> {
     if (this.#touched.size > 0 && Date.now() - this.#touchesWrittenAt > touchIntervalMs) this.#queue.start();
-    return this.#queue.flush();
+    return this.#queue.drained();
   }
 
   async clear(): Promise<void> {

@@ -20,7 +20,7 @@ export interface ChunkStore {
   /** Queues a chunk for writing. Resolves when there is room in the queue, not when the chunk is on disk. */
   put(chunk: VerifiedChunk): Promise<void>;
   delete(address: Address): Promise<void>;
-  /** Resolves when all chunks that were put before this call are written. */
+  /** Writes all chunks that were put before this call, and resolves when they are written. */
   flush(): Promise<void>;
   /** @throws if the storage fails. */
   clear(): Promise<void>;
@@ -44,7 +44,9 @@ export interface PinOwner {
 
 /** A chunk store that never evicts chunks with a pin reference. A pin, identified by its address, owns references. */
 export interface PinningStore extends ChunkStore {
-  /** Resolves whichever worker wrote the chunk. */
+  /** As `flush`, but lets the store write when no chunks arrive any more, which is within a second. */
+  drained(): Promise<void>;
+  /** Writes the chunk if it is queued. Resolves whichever worker wrote it. */
   written(address: Address): Promise<WriteOutcome>;
   /** Live, in bytes, by hex address. `addPinReferences`, `written` and `forgetSizes` find changes by other workers. */
   sizes(): Promise<ReadonlyMap<string, number>>;

@@ -91,7 +91,7 @@ export class ContentHandler {
     const { stats, store, frames } = this.#options;
     let written = () => {};
     context.waitUntil(new Promise<void>((resolve) => (written = resolve)));
-    const onEnd = () => store.flush().then(written, written);
+    const onEnd = () => store.drained().then(written, written);
     const trace = new Trace(new URL(request.url).pathname);
     const observation = observe(request, stats, trace, onEnd);
     const chunksBefore = isInFrame(request) ? stats.chunksByPeer() : undefined;

@@ -68,7 +68,7 @@ export class Library {
   async visited(visit: Visit): Promise<void> {
     const address = Address.fromHex(visit.address);
     await this.visits.add(visit, await this.#options.manifests.has(address));
-    await this.#options.store.flush();
+    await this.#options.store.drained();
     await this.#inventory(address);
     this.#options.onVisits();
   }

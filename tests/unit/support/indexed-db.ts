@@ -17,16 +17,29 @@ interface FakeTransaction {
  * @param fails asked for each write, by what was to be stored.
  */
 export function failPuts(storeName: string, errorName: string, fails: (value: unknown) => boolean): void {
-  const { put } = IDBObjectStore.prototype;
-  vi.spyOn(IDBObjectStore.prototype, 'put').mockImplementation(function (
+  failRequests('put', storeName, errorName, fails);
+}
+
+/** Reads from an object store fail by an event at the request. @param fails asked for each read, by its key. */
+export function failGets(storeName: string, errorName: string, fails: (key: unknown) => boolean): void {
+  failRequests('get', storeName, errorName, fails);
+}
+
+function failRequests(
+  method: 'put' | 'get',
+  storeName: string,
+  errorName: string,
+  fails: (argument: unknown) => boolean,
+): void {
+  const original = IDBObjectStore.prototype[method] as (...args: unknown[]) => IDBRequest;
+  vi.spyOn(IDBObjectStore.prototype, method).mockImplementation(function (
     this: IDBObjectStore,
-    value: unknown,
-    key?: IDBValidKey,
+    ...args: unknown[]
   ) {
-    if (this.name !== storeName || !fails(value)) return put.call(this, value, key);
+    if (this.name !== storeName || !fails(args[0])) return original.apply(this, args);
     return (this.transaction as unknown as FakeTransaction)._execRequestAsync({
       operation() {
-        throw new DOMException('There is no room.', errorName);
+        throw new DOMException('This failed.', errorName);
       },
       source: this,
     });
