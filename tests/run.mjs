@@ -52,16 +52,19 @@ try {
 
   const results = [];
   if (wanted.includes('unit')) results.push(await runUnit(full));
-  if (wanted.includes('rust')) results.push(await runRust('rust'));
-  if (wanted.includes(acme)) results.push(await runRust(acme, ['--test', 'acme'], { ANTWAY_PEBBLE: pebble }));
   if (wanted.includes('browser')) results.push(await runBrowser(chromium, headlessShell, { quick, full }));
   if (wanted.includes(thirdParty)) results.push(await runThirdParty(chromium));
-  // Each opens one browser at a time, and waits much.
-  const others = [
-    wanted.includes('firefox') && runFirefox(firefox),
-    wanted.includes('webkit') && runWebKit(),
-  ];
-  results.push(...(await Promise.all(others)).filter(Boolean));
+  // All of these wait much, so Firefox runs beside the others. Only one of both sides can print while it runs.
+  const printAtEnd = wanted.includes('firefox');
+  const runOthers = async () => {
+    if (wanted.includes('webkit')) results.push(await runWebKit({ printAtEnd }));
+    if (wanted.includes('rust')) results.push(await runRust('rust', { printAtEnd }));
+    if (wanted.includes(acme)) results.push(await runAcme(pebble, { printAtEnd }));
+  };
+  await Promise.all([
+    runOthers(),
+    wanted.includes('firefox') && runFirefox(firefox).then((counts) => results.push(counts)),
+  ]);
   process.exitCode = summarise(results);
 } catch (error) {
   process.on('exit', () => console.log('0 passed, 1 failed')); // a reader of the last line must find one
@@ -132,12 +135,12 @@ function runFirefox(firefox) {
 }
 
 /**
- * The same in WebKitGTK, over HTTP. Its output comes at its end, because Firefox runs at the same time.
+ * The same in WebKitGTK, over HTTP.
  * @returns {Promise<Result>}
  */
-function runWebKit() {
+function runWebKit(options) {
   const config = join(root, 'tests/webkit/vitest.config.ts');
-  return runVitest('webkit', ['--config', config], { printAtEnd: true });
+  return runVitest('webkit', ['--config', config], options);
 }
 
 /** @returns {Promise<Result>} */
@@ -159,19 +162,28 @@ async function runVitest(name, args = [], options = {}) {
   return result(name, code, json?.numPassedTests, json?.numFailedTests);
 }
 
-/** @returns {Promise<Result>} */
-async function runRust(name, options = [], env = {}) {
+/**
+ * The peer's certificates from an ACME server.
+ * @returns {Promise<Result>}
+ */
+function runAcme(pebble, options) {
+  const env = { ...process.env, ANTWAY_PEBBLE: pebble };
+  return runRust(acme, { ...options, tests: ['--test', 'acme'], env });
+}
+
+/**
+ * `tests`: Cargo's options for what to run. The default leaves out the examples, which `npm run lint` compiles.
+ * @returns {Promise<Result>}
+ */
+async function runRust(name, { tests = ['--tests'], ...options }) {
   let passed = 0;
   let failed = 0;
   // One such line per test program.
   const code = await runner(
     'cargo',
-    [
-      ...['test', '--release', '--locked', '--no-fail-fast', '--manifest-path', 'peer/Cargo.toml'],
-      ...(options.length > 0 ? options : ['--tests']), // not the examples, which `npm run lint` compiles
-    ],
+    ['test', '--release', '--locked', '--no-fail-fast', '--manifest-path', 'peer/Cargo.toml', ...tests],
     {
-      env: { ...process.env, ...env },
+      ...options,
       onOutput(text) {
         for (const [, ok, bad] of text.matchAll(/^test result: \w+\. (\d+) passed; (\d+) failed;/gm)) {
           passed += Number(ok);
