@@ -170,6 +170,7 @@ export class IndexedDbStore implements PinningStore {
   }
 
   async free(chunks: readonly Address[]): Promise<void> {
+    await this.flush();
     for (const slice of slicesOf(chunks)) {
       this.#index.removed(await this.#database.write((stores) => freeChunks(stores, slice)));
     }
@@ -249,6 +250,7 @@ export class IndexedDbStore implements PinningStore {
   }
 
   async #release(owner: Address, except: ReadonlySet<string> | undefined): Promise<void> {
+    await this.flush();
     let after: Address | undefined;
     do {
       const from = after;

@@ -5,6 +5,8 @@ import type { Address } from '../address.ts';
 const mostTransactions = 2;
 /** Reads per transaction, so that none waits long for the others. */
 const mostReads = 64;
+/** A transaction may never end: Safari drops connections without an event. After so many milliseconds others may start. */
+const mostMs = 5_000;
 
 interface Waiting<T> {
   address: Address;
@@ -40,10 +42,16 @@ export class ReadQueue<T> {
   #startNext(): void {
     if (this.#waiting.length === 0 || this.#transactions === mostTransactions) return;
     this.#transactions++;
-    void this.#read(this.#waiting.splice(0, mostReads)).finally(() => {
+    let isOver = false;
+    const end = () => {
+      if (isOver) return;
+      isOver = true;
+      clearTimeout(timer);
       this.#transactions--;
       this.#startNext();
-    });
+    };
+    const timer = setTimeout(end, mostMs);
+    void this.#read(this.#waiting.splice(0, mostReads)).finally(end);
     this.#startNext();
   }
 

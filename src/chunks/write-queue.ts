@@ -26,19 +26,23 @@ export interface Written {
 
 interface Waiting {
   chunk: VerifiedChunk;
+  /** When it was put, in milliseconds. */
+  at: number;
   outcome: Promise<WriteOutcome>;
   settle(outcome: WriteOutcome): void;
 }
 
 /** Chunks that are not written yet. Readers find them here. One batch is written at a time. */
 export class WriteQueue {
+  /** The oldest first. */
   readonly #waiting = new Map<string, Waiting>();
   #bytes = 0;
   #writing: Promise<void> | undefined;
-  /** Whether the queue has to become empty without waiting for a quiet moment. */
-  #isUrgent = false;
+  /** How many of the oldest chunks are to be written without delay. */
+  #urgent = 0;
   #quietTimer: ReturnType<typeof setTimeout> | undefined;
   #lastPutAt = 0;
+  #lastOutcome: Promise<WriteOutcome> | undefined;
   readonly #write: (batch: readonly VerifiedChunk[], bytes: number) => Promise<Written>;
 
   /** @param write must not reject. `start` also calls it with an empty batch. */
@@ -68,9 +72,10 @@ export class WriteQueue {
     const outcome = new Promise<WriteOutcome>((resolve) => {
       settle = resolve;
     });
-    this.#waiting.set(chunk.address.hex, { chunk, outcome, settle });
-    this.#bytes += chunk.bytes.length;
     this.#lastPutAt = performance.now();
+    this.#lastOutcome = outcome;
+    this.#waiting.set(chunk.address.hex, { chunk, at: this.#lastPutAt, outcome, settle });
+    this.#bytes += chunk.bytes.length;
     // A large chunk is one file, however long it waits.
     if (isLarge(chunk.bytes)) this.start();
     else this.#startSoon();
@@ -79,14 +84,13 @@ export class WriteQueue {
 
   /** Writes all that waits, without delay. Calls `write` at least once, even if the queue is empty. */
   start(): void {
-    this.#isUrgent = true;
+    this.#urgent = this.#waiting.size;
     this.#run();
   }
 
   /** Resolves when the outcome of all chunks now in the queue is known. Later chunks may never end. Does not hurry. */
   async drained(): Promise<void> {
-    const outcomes = Array.from(this.#waiting.values(), ({ outcome }) => outcome);
-    await Promise.all([...outcomes, this.#writing]);
+    await Promise.all([this.#lastOutcome, this.#writing]);
   }
 
   #run(): void {
@@ -94,22 +98,22 @@ export class WriteQueue {
     this.#quietTimer = undefined;
     this.#writing ??= this.#writeBatch().finally(() => {
       this.#writing = undefined;
-      if (this.#waiting.size === 0) this.#isUrgent = false;
-      else this.#startSoon();
+      this.#startSoon();
     });
   }
 
   /** Writes when no chunk has arrived for a while, or when something does not allow that delay. */
   #startSoon(): void {
-    if (this.#writing || (this.#quietTimer && this.#bytes < delayedBytes)) return;
-    const since = performance.now();
-    const runWhenQuiet = (): void => {
-      const now = performance.now();
-      const left = Math.min(this.#lastPutAt + quietMs, since + mostDelayMs) - now;
-      if (this.#isUrgent || this.#bytes >= delayedBytes || left <= 0) this.#run();
-      else this.#quietTimer = setTimeout(runWhenQuiet, left);
-    };
-    runWhenQuiet();
+    const [oldest] = this.#waiting.values();
+    if (!oldest || this.#writing) return;
+    const left = Math.min(this.#lastPutAt + quietMs, oldest.at + mostDelayMs) - performance.now();
+    if (this.#urgent > 0 || this.#bytes >= delayedBytes || left <= 0) this.#run();
+    else {
+      this.#quietTimer ??= setTimeout(() => {
+        this.#quietTimer = undefined;
+        this.#startSoon();
+      }, left);
+    }
   }
 
   async #writeBatch(): Promise<void> {
@@ -132,5 +136,6 @@ export class WriteQueue {
       settle(stored.has(chunk) ? 'stored' : refusal);
     }
     this.#bytes -= bytes;
+    this.#urgent = Math.max(0, this.#urgent - batch.length);
   }
 }

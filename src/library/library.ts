@@ -112,6 +112,7 @@ export class Library {
    * @returns chunks; `total` is null if the site may have more chunks than the stored ones reveal.
    */
   async storedShare(address: Address): Promise<{ stored: number; total: number | null }> {
+    await this.#options.store.flush();
     const inventory = (await this.#inventories.get(address)) ?? (await this.#takeStored(address, 'skip'));
     if (!inventory) return { stored: 0, total: null };
     const { chunks } = await tally(inventory, await this.#options.store.sizes());

@@ -1,7 +1,9 @@
+import { set } from 'idb-keyval';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Address } from '../../src/address.ts';
 import { ChunkDatabase } from '../../src/chunks/indexed-db.ts';
 import { IndexedDbStore } from '../../src/chunks/indexed-db-store.ts';
+import type { PinOwner } from '../../src/chunks/store.ts';
 import { VerifiedChunk } from '../../src/chunks/verified-chunk.ts';
 import { type Blake3, loadBlake3 } from '../../src/self-encryption/blake3.ts';
 import { Stats } from '../../src/stats/stats.ts';
@@ -77,6 +79,31 @@ describe('flushing', () => {
     expect((await store.sizes()).has(chunk.address.hex)).toBe(true);
     expect(summary.waiting).toBeGreaterThan(0);
   }, 10_000);
+});
+
+describe('chunks that wait to be written', () => {
+  it('are deleted with the others', async () => {
+    const store = new IndexedDbStore(new Stats());
+    const chunk = chunkOf(1);
+    await store.put(chunk);
+    expect(await store.summary()).toMatchObject({ count: 0, waiting: 1 });
+    await store.free([chunk.address]);
+    await store.flush();
+    expect(await store.summary()).toMatchObject({ count: 0, waiting: 0 });
+    expect(await store.get(chunk.address)).toBeUndefined();
+  });
+
+  it('are deleted with the pin that referred to them', async () => {
+    const store = new IndexedDbStore(new Stats());
+    const [pin, chunk] = [Address.fromBytes(new Uint8Array(32)), chunkOf(1)];
+    await set(pin.bytes, { status: 'active' } satisfies PinOwner, store.pins);
+    await store.addPinReferences(pin, [chunk.address]);
+    await store.put(chunk);
+    await set(pin.bytes, { status: 'removed' } satisfies PinOwner, store.pins);
+    await store.removePinReferences(pin);
+    await store.flush();
+    expect(await store.summary()).toMatchObject({ count: 0, waiting: 0 });
+  });
 });
 
 describe('a listener', () => {

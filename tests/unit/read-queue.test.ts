@@ -72,6 +72,25 @@ describe('reads', () => {
     expect(await queue.get(addressOf(4))).toBe('value 4');
   });
 
+  it('go on although transactions never end', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const working = store;
+      store = () => new Promise(() => {});
+      const lost = [1, 2].map((seed) => queue.get(addressOf(seed)));
+      await Promise.resolve();
+      lost.push(queue.get(addressOf(3)));
+      await Promise.resolve();
+      store = working;
+      const read = queue.get(addressOf(4));
+      vi.advanceTimersByTime(5_000);
+      expect(await read).toBe('value 4');
+      expect(transactions).toHaveLength(3);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it('fail together if the database does not open, and then work again', async () => {
     const working = store;
     store = () => Promise.reject(new DOMException('It did not open.', 'TimeoutError'));

@@ -54,6 +54,23 @@ describe('small chunks', () => {
     expect(batches).toHaveLength(2);
   });
 
+  it('wait at most a second also if they are more than a batch', async () => {
+    let longest = 0;
+    for (let seed = 0; seed < 3_000; seed++) {
+      const chunk = chunkOf(seed, 10 + seed);
+      const putAt = performance.now();
+      await queue.put(chunk);
+      void queue.drained().then(() => {
+        longest = Math.max(longest, performance.now() - putAt);
+      });
+      await vi.advanceTimersByTimeAsync(1);
+    }
+    await vi.advanceTimersByTimeAsync(100);
+    expect(queue.size).toBe(0);
+    expect(longest).toBeLessThan(1_100);
+    expect(batches.map(({ count }) => count).slice(0, 10)).toEqual(Array(10).fill(64));
+  });
+
   it('do not wait once they have 16 MiB', async () => {
     for (let seed = 0; seed < 16; seed++) await queue.put(chunkOf(seed, MiB - 1));
     await vi.advanceTimersByTimeAsync(10);
@@ -100,9 +117,14 @@ describe('small chunks', () => {
   });
 });
 
-it('a large chunk is written at once, with those that wait', async () => {
+it('a large chunk is written at once with those that wait, and not with those that come later', async () => {
   await queue.put(chunkOf(1));
   await queue.put(chunkOf(2, MiB));
+  // Before the batch starts, and while it is written.
+  for (let seed = 3; seed < 100; seed++) await queue.put(chunkOf(seed));
   await vi.advanceTimersByTimeAsync(5);
-  expect(batches).toEqual([{ count: 2, at: expect.closeTo(0, -1) }]);
+  expect(batches).toEqual([{ count: 64, at: expect.closeTo(0, -1) }]);
+  expect(queue.size).toBe(35);
+  await vi.advanceTimersByTimeAsync(60);
+  expect(batches.map(({ count }) => count)).toEqual([64, 35]);
 });
