@@ -35,6 +35,7 @@ const releaseTag = '@release';
 const releaseUnitTests = ['tests/unit/reproducible-build.test.ts', 'tests/unit/killed-batch.test.ts'];
 /** How long `--full` lets the soak test run, in seconds. */
 const fullSoakSeconds = 600;
+const cargoTest = ['test', '--release', '--locked', '--manifest-path', 'peer/Cargo.toml'];
 const resultsFolder = join(stateFolder, 'test-results');
 
 try {
@@ -54,6 +55,8 @@ try {
   if (wanted.includes('unit')) results.push(await runUnit(full));
   if (wanted.includes('browser')) results.push(await runBrowser(chromium, headlessShell, { quick, full }));
   if (wanted.includes(thirdParty)) results.push(await runThirdParty(chromium));
+  // Now, because a compiler would take the processor from Firefox, and replace the peer that its tests run.
+  if (wanted.includes('rust')) await run('cargo', [...cargoTest, '--tests', '--no-run']);
   // All of these wait much, so Firefox runs beside the others. Only one of both sides can print while it runs.
   const printAtEnd = wanted.includes('firefox');
   const runOthers = async () => {
@@ -179,19 +182,15 @@ async function runRust(name, { tests = ['--tests'], ...options }) {
   let passed = 0;
   let failed = 0;
   // One such line per test program.
-  const code = await runner(
-    'cargo',
-    ['test', '--release', '--locked', '--no-fail-fast', '--manifest-path', 'peer/Cargo.toml', ...tests],
-    {
-      ...options,
-      onOutput(text) {
-        for (const [, ok, bad] of text.matchAll(/^test result: \w+\. (\d+) passed; (\d+) failed;/gm)) {
-          passed += Number(ok);
-          failed += Number(bad);
-        }
-      },
+  const code = await runner('cargo', [...cargoTest, '--no-fail-fast', ...tests], {
+    ...options,
+    onOutput(text) {
+      for (const [, ok, bad] of text.matchAll(/^test result: \w+\. (\d+) passed; (\d+) failed;/gm)) {
+        passed += Number(ok);
+        failed += Number(bad);
+      }
     },
-  );
+  });
   return result(name, code, passed, failed);
 }
 
@@ -259,8 +258,8 @@ function summarise(/** @type {Result[]} */ results) {
 
 /**
  * Runs a test runner and shows its output.
- * @param {{ env?: NodeJS.ProcessEnv, onOutput?(text: string): void, printAtEnd?: boolean }} [options] `onOutput` gets what
- *   it printed; with `printAtEnd`, the output appears when the runner has ended.
+ * @param {{ env?: NodeJS.ProcessEnv, onOutput?(text: string): void, printAtEnd?: boolean }} [options] `onOutput` gets its
+ *   standard output; with `printAtEnd`, the output appears when the runner has ended.
  * @returns {Promise<number>} its exit code.
  */
 function runner(command, args, { env = process.env, onOutput, printAtEnd = false } = {}) {
@@ -275,15 +274,18 @@ function runner(command, args, { env = process.env, onOutput, printAtEnd = false
     });
     child.on('error', reject);
     let output = '';
+    // Alone, because a piece of the errors may come in the middle of a line.
+    let standardOutput = '';
     for (const stream of [child.stdout, child.stderr]) {
       stream?.setEncoding('utf8').on('data', (text) => {
         if (!printAtEnd) process.stdout.write(text);
         output += text;
+        if (stream === child.stdout) standardOutput += text;
       });
     }
     child.on('close', (code) => {
       if (printAtEnd) process.stdout.write(title + output);
-      onOutput?.(output);
+      onOutput?.(standardOutput);
       resolve(code ?? 1);
     });
   });
