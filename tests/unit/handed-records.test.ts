@@ -29,6 +29,7 @@ function memoryStore(): MemoryStore & GatewayStore {
   return Object.assign(new MemoryStore(), {
     pins,
     inventories,
+    drained: async () => {},
     sizes: async () => new Map(),
     onChange: () => nothing,
     setMaxBytes: async () => {},

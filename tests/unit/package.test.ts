@@ -42,7 +42,7 @@ describe('what a first visit loads', () => {
     [
       'the drop-in’s worker, without WebAssembly',
       () => compressedBytes(join(built.dropIn, 'antway-sw.js')),
-      105_000,
+      106_000,
     ],
     ['the gateway’s worker, without WebAssembly', () => compressedBytes(join(built.shell, 'sw.js')), 110_000],
     ['the shell’s first screen', shellBytes, 75_000],
