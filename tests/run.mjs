@@ -35,7 +35,6 @@ const releaseTag = '@release';
 const releaseUnitTests = ['tests/unit/reproducible-build.test.ts', 'tests/unit/killed-batch.test.ts'];
 /** How long `--full` lets the soak test run, in seconds. */
 const fullSoakSeconds = 600;
-const cargoTest = ['test', '--release', '--locked', '--manifest-path', 'peer/Cargo.toml'];
 const resultsFolder = join(stateFolder, 'test-results');
 
 try {
@@ -53,21 +52,16 @@ try {
 
   const results = [];
   if (wanted.includes('unit')) results.push(await runUnit(full));
+  if (wanted.includes('rust')) results.push(await runRust('rust'));
+  if (wanted.includes(acme)) results.push(await runRust(acme, ['--test', 'acme'], { ANTWAY_PEBBLE: pebble }));
   if (wanted.includes('browser')) results.push(await runBrowser(chromium, headlessShell, { quick, full }));
   if (wanted.includes(thirdParty)) results.push(await runThirdParty(chromium));
-  // Now, because a compiler would take the processor from Firefox, and replace the peer that its tests run.
-  if (wanted.includes('rust')) await run('cargo', [...cargoTest, '--tests', '--no-run']);
-  // All of these wait much, so Firefox runs beside the others. Only one of both sides can print while it runs.
-  const printAtEnd = wanted.includes('firefox');
-  const runOthers = async () => {
-    if (wanted.includes('webkit')) results.push(await runWebKit({ printAtEnd }));
-    if (wanted.includes('rust')) results.push(await runRust('rust', { printAtEnd }));
-    if (wanted.includes(acme)) results.push(await runAcme(pebble, { printAtEnd }));
-  };
-  await Promise.all([
-    runOthers(),
-    wanted.includes('firefox') && runFirefox(firefox).then((counts) => results.push(counts)),
-  ]);
+  // Each opens one browser at a time, and waits much.
+  const others = [
+    wanted.includes('firefox') && runFirefox(firefox),
+    wanted.includes('webkit') && runWebKit(),
+  ];
+  results.push(...(await Promise.all(others)).filter(Boolean));
   process.exitCode = summarise(results);
 } catch (error) {
   process.on('exit', () => console.log('0 passed, 1 failed')); // a reader of the last line must find one
@@ -138,12 +132,12 @@ function runFirefox(firefox) {
 }
 
 /**
- * The same in WebKitGTK, over HTTP.
+ * The same in WebKitGTK, over HTTP. Its output comes at its end, because Firefox runs at the same time.
  * @returns {Promise<Result>}
  */
-function runWebKit(options) {
+function runWebKit() {
   const config = join(root, 'tests/webkit/vitest.config.ts');
-  return runVitest('webkit', ['--config', config], options);
+  return runVitest('webkit', ['--config', config], { printAtEnd: true });
 }
 
 /** @returns {Promise<Result>} */
@@ -165,32 +159,27 @@ async function runVitest(name, args = [], options = {}) {
   return result(name, code, json?.numPassedTests, json?.numFailedTests);
 }
 
-/**
- * The peer's certificates from an ACME server.
- * @returns {Promise<Result>}
- */
-function runAcme(pebble, options) {
-  const env = { ...process.env, ANTWAY_PEBBLE: pebble };
-  return runRust(acme, { ...options, tests: ['--test', 'acme'], env });
-}
-
-/**
- * `tests`: Cargo's options for what to run. The default leaves out the examples, which `npm run lint` compiles.
- * @returns {Promise<Result>}
- */
-async function runRust(name, { tests = ['--tests'], ...options }) {
+/** @returns {Promise<Result>} */
+async function runRust(name, options = [], env = {}) {
   let passed = 0;
   let failed = 0;
   // One such line per test program.
-  const code = await runner('cargo', [...cargoTest, '--no-fail-fast', ...tests], {
-    ...options,
-    onOutput(text) {
-      for (const [, ok, bad] of text.matchAll(/^test result: \w+\. (\d+) passed; (\d+) failed;/gm)) {
-        passed += Number(ok);
-        failed += Number(bad);
-      }
+  const code = await runner(
+    'cargo',
+    [
+      ...['test', '--release', '--locked', '--no-fail-fast', '--manifest-path', 'peer/Cargo.toml'],
+      ...(options.length > 0 ? options : ['--tests']), // not the examples, which `npm run lint` compiles
+    ],
+    {
+      env: { ...process.env, ...env },
+      onOutput(text) {
+        for (const [, ok, bad] of text.matchAll(/^test result: \w+\. (\d+) passed; (\d+) failed;/gm)) {
+          passed += Number(ok);
+          failed += Number(bad);
+        }
+      },
     },
-  });
+  );
   return result(name, code, passed, failed);
 }
 
@@ -258,8 +247,8 @@ function summarise(/** @type {Result[]} */ results) {
 
 /**
  * Runs a test runner and shows its output.
- * @param {{ env?: NodeJS.ProcessEnv, onOutput?(text: string): void, printAtEnd?: boolean }} [options] `onOutput` gets its
- *   standard output; with `printAtEnd`, the output appears when the runner has ended.
+ * @param {{ env?: NodeJS.ProcessEnv, onOutput?(text: string): void, printAtEnd?: boolean }} [options] `onOutput` gets what
+ *   it printed; with `printAtEnd`, the output appears when the runner has ended.
  * @returns {Promise<number>} its exit code.
  */
 function runner(command, args, { env = process.env, onOutput, printAtEnd = false } = {}) {
@@ -274,18 +263,15 @@ function runner(command, args, { env = process.env, onOutput, printAtEnd = false
     });
     child.on('error', reject);
     let output = '';
-    // Alone, because a piece of the errors may come in the middle of a line.
-    let standardOutput = '';
     for (const stream of [child.stdout, child.stderr]) {
       stream?.setEncoding('utf8').on('data', (text) => {
         if (!printAtEnd) process.stdout.write(text);
         output += text;
-        if (stream === child.stdout) standardOutput += text;
       });
     }
     child.on('close', (code) => {
       if (printAtEnd) process.stdout.write(title + output);
-      onOutput?.(standardOutput);
+      onOutput?.(output);
       resolve(code ?? 1);
     });
   });

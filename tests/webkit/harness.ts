@@ -189,7 +189,8 @@ export const test = base.extend<Fixtures & { browser: WebKit }>({
       const browser = await WebKit.launch(profile);
       await use(browser);
       await browser.close();
-      rmSync(profile, { recursive: true, force: true });
+      // A process of the browser may still write to its cache.
+      rmSync(profile, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
     },
     { scope: 'file' },
   ],

@@ -76,7 +76,8 @@ async fn stored_chunks_are_answered_while_more_misses_than_permits_wait() {
     assert!(session.get(&[stored.address()]).await == expected);
     assert!(peer.get(&path(&stored)).await.body == stored.bytes()[..]);
     // The misses waited until now.
-    assert_eq!(peer.metric("antway_peer_streams").await, 128);
+    peer.wait_for_metric("antway_peer_streams", |n| n == 128)
+        .await;
     gate.add_permits(1000);
     for answer in join_all(waiting.iter_mut().map(read_all)).await {
         assert_eq!(answer.unwrap(), [1, 0, 0, 0, 0]);
