@@ -14,7 +14,7 @@ interface Waiting<T> {
   reject(error: unknown): void;
 }
 
-/** Reads from an object store. Reads that wait share a transaction, because that costs more than a read of few bytes. */
+/** Reads from an object store. Waiting reads share a transaction, which costs more than a read of a few bytes. */
 export class ReadQueue<T> {
   readonly #store: UseStore;
   #waiting: Waiting<T>[] = [];

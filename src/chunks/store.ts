@@ -44,7 +44,7 @@ export interface PinOwner {
 
 /** A chunk store that never evicts chunks with a pin reference. A pin, identified by its address, owns references. */
 export interface PinningStore extends ChunkStore {
-  /** As `flush`, but lets the store write when no chunks arrive any more, which is within a second. */
+  /** As `flush`, but without hurry: the store writes when no more chunks arrive, at most a second later. */
   drained(): Promise<void>;
   /** Writes the chunk if it is queued. Resolves whichever worker wrote it. */
   written(address: Address): Promise<WriteOutcome>;

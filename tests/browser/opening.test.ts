@@ -1,5 +1,6 @@
 import type { Page } from '@playwright/test';
-import { expect, hardReload, openWithoutScripts, test } from '../support/chromium.ts';
+import { test as base, expect, hardReload, openWithoutScripts } from '../support/chromium.ts';
+import type { PeerProcess } from '../support/peer-process.ts';
 import { publish } from '../support/publish.ts';
 import { makeTarchive } from '../support/tar.ts';
 import { ChunkRelay } from './chunk-relay.ts';
@@ -14,16 +15,25 @@ function makeSite(folder: string): Buffer {
   });
 }
 
+interface Fixtures {
+  peer: PeerProcess;
+  /** The address of the site, which the peer has. */
+  address: string;
+}
+
+const test = base.extend<Fixtures>({
+  peer: async ({ startPeer }, use) => use(await startPeer()),
+  address: async ({ peer, folder }, use) => use(await publish(makeSite(folder), peer)),
+});
+
 test.describe('the first visit, before there is a worker', () => {
   for (const how of ['by address', 'by name']) {
     test(`opens a deep link, ${how}, with path, query and hash`, async ({
-      startPeer,
+      peer,
+      address,
       startHost,
       page,
-      folder,
     }) => {
-      const peer = await startPeer();
-      const address = await publish(makeSite(folder), peer);
       const host = await startHost({
         peers: [peer.url],
         names: { garden: address },
@@ -39,13 +49,11 @@ test.describe('the first visit, before there is a worker', () => {
   }
 
   test('opens a deep link whose fragment the user changes while it opens', async ({
-    startPeer,
+    peer,
+    address,
     startHost,
     page,
-    folder,
   }) => {
-    const peer = await startPeer();
-    const address = await publish(makeSite(folder), peer);
     const relay = await ChunkRelay.start(peer);
     try {
       const host = await startHost({ peers: [relay.url], trusted: [address] });
@@ -61,14 +69,34 @@ test.describe('the first visit, before there is a worker', () => {
     }
   });
 
-  test('asks before a site runs scripts, and then opens the page', async ({
-    startPeer,
+  test('downloads a file once, although the user changes the fragment after it', async ({
+    peer,
+    address,
     startHost,
     page,
-    folder,
   }) => {
-    const peer = await startPeer();
-    const address = await publish(makeSite(folder), peer);
+    const host = await startHost({ peers: [peer.url] });
+    const downloads: string[] = [];
+    page.on('download', (download) => downloads.push(download.suggestedFilename()));
+    await page.goto(`${host.url}/${address}/letter.txt?download#a`);
+    await expect.poll(() => downloads).toEqual(['letter.txt']);
+    const changes = await page.evaluate(async () => {
+      let count = 0;
+      addEventListener('hashchange', () => count++);
+      location.hash = 'b';
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      return count;
+    });
+    expect(changes).toBe(1);
+    expect(downloads).toEqual(['letter.txt']);
+  });
+
+  test('asks before a site runs scripts, and then opens the page', async ({
+    peer,
+    address,
+    startHost,
+    page,
+  }) => {
     const host = await startHost({ peers: [peer.url] });
     const url = `${host.url}/${address}/deep/page.html?q=1`;
     await page.goto(url);
@@ -80,13 +108,11 @@ test.describe('the first visit, before there is a worker', () => {
   });
 
   test('opens a file that cannot run scripts without a question', async ({
-    startPeer,
+    peer,
+    address,
     startHost,
     page,
-    folder,
   }) => {
-    const peer = await startPeer();
-    const address = await publish(makeSite(folder), peer);
     const host = await startHost({ peers: [peer.url] });
     await page.goto(`${host.url}/${address}/letter.txt`);
     await expect(page.getByText('a letter, which can run no scripts')).toBeVisible();
@@ -94,12 +120,10 @@ test.describe('the first visit, before there is a worker', () => {
 });
 
 test('a reload past the worker ends on the site', { tag: '@smoke' }, async ({
-  startPeer,
+  peer,
+  address,
   openGateway,
-  folder,
 }) => {
-  const peer = await startPeer();
-  const address = await publish(makeSite(folder), peer);
   const gateway = await openGateway({ peers: [peer.url], trusted: [address] });
   const page = await gateway.openPage(`/${address}/deep/page.html?q=1#h`);
   await expect(page.getByText('a page far down')).toBeVisible();
@@ -110,9 +134,7 @@ test('a reload past the worker ends on the site', { tag: '@smoke' }, async ({
   }
 });
 
-test('a second visit works without host and peers', async ({ startPeer, openGateway, folder }) => {
-  const peer = await startPeer();
-  const address = await publish(makeSite(folder), peer);
+test('a second visit works without host and peers', async ({ peer, address, openGateway }) => {
   const gateway = await openGateway({ peers: [peer.url], trusted: [address] });
   await gateway.openPage(`/${address}/deep/page.html`);
   await gateway.settled();
@@ -123,8 +145,7 @@ test('a second visit works without host and peers', async ({ startPeer, openGate
   await expect(page.getByRole('combobox', { name: 'Search or open an address' })).toBeVisible();
 });
 
-test('an invalid path is reported once', async ({ startPeer, openGateway }) => {
-  const peer = await startPeer();
+test('an invalid path is reported once', async ({ peer, openGateway }) => {
   const gateway = await openGateway({ peers: [peer.url] });
   const page = await gateway.shell.context().newPage();
   const loads = countLoads(page);
@@ -134,12 +155,10 @@ test('an invalid path is reported once', async ({ startPeer, openGateway }) => {
 });
 
 test('a page says that the browser prevents the worker from answering, and does not reload for ever', async ({
-  startPeer,
+  peer,
+  address,
   openGateway,
-  folder,
 }) => {
-  const peer = await startPeer();
-  const address = await publish(makeSite(folder), peer);
   const gateway = await openGateway({ peers: [peer.url] });
   const page = await gateway.shell.context().newPage();
   const session = await page.context().newCDPSession(page);
@@ -154,8 +173,7 @@ test('a page says that the browser prevents the worker from answering, and does 
 test.describe('a page says that the browser has no service workers', () => {
   const address = 'ab'.repeat(32);
 
-  test('over an insecure connection', async ({ startPeer, startHost, page }) => {
-    const peer = await startPeer();
+  test('over an insecure connection', async ({ peer, startHost, page }) => {
     const host = await startHost({ peers: [peer.url] });
     const { port } = new URL(host.url);
     // Resolves to loopback (see playwright.config.ts), but is not known as such to the browser.
@@ -167,8 +185,7 @@ test.describe('a page says that the browser has no service workers', () => {
     }
   });
 
-  test('if the browser has turned them off', async ({ startPeer, startHost, page }) => {
-    const peer = await startPeer();
+  test('if the browser has turned them off', async ({ peer, startHost, page }) => {
     const host = await startHost({ peers: [peer.url] });
     await page.addInitScript(() => Reflect.deleteProperty(Navigator.prototype, 'serviceWorker'));
     for (const path of [`/${address}/`, '/']) {

@@ -66,6 +66,16 @@ it('lists a private archive as one once its first chunk is stored, also if it wa
   await pins.close();
 });
 
+it('counts chunks that wait to be written as stored', async () => {
+  const { address, records } = await encryptedFile(tarchive({ 'index.html': '<p>page' }));
+  const { library, chunks, pins } = startWorker(records);
+  await Promise.all(Array.from(records.keys(), (hex) => chunks.record(Address.fromHex(hex))));
+  const { stored, total } = await library.storedShare(address);
+  expect(total).toBeGreaterThan(2);
+  expect(stored).toBe(total);
+  await pins.close();
+});
+
 it('a visit from elsewhere is read as it was noted', () => {
   expect(parseVisit({ ...visitTo(open), more: 1 })).toEqual(visitTo(open));
   const named = {

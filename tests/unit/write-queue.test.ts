@@ -80,7 +80,7 @@ describe('small chunks', () => {
     expect(batches).toHaveLength(1);
   });
 
-  it('are written at once if somebody waits for the outcome', async () => {
+  it('are written at once if a caller waits for the outcome', async () => {
     const [first, second] = [chunkOf(1), chunkOf(2)];
     await Promise.all([queue.put(first), queue.put(second)]);
     const outcome = queue.outcome(second.address);
