@@ -4,14 +4,19 @@ import { join } from 'node:path';
 import type { Browser, BrowserContext, Page } from '@playwright/test';
 import { nodeLimits } from '../../src/nodes/node-limits.ts';
 import { fetchIn, Gateway, openShellIn } from '../support/chromium.ts';
+import type { DrivenPage, GatewayClient } from '../support/gateway-client.ts';
 import { distFolder } from '../support/paths.ts';
 import { PeerProcess } from '../support/peer-process.ts';
+import type { ShellPage } from '../support/shell-stored.ts';
 import { untilViewed } from '../support/viewer.ts';
 import type { Item } from './content.ts';
 import type { Devnet, Prepared } from './devnet.ts';
 import { type Row, seconds } from './rows.ts';
 
-type Timed = Omit<Row, 'step'>;
+export type Timed = Omit<Row, 'step'>;
+
+/** A gateway in any browser. */
+type AnyGateway = GatewayClient<DrivenPage & ShellPage>;
 
 /** The longest time until another page has the connections, in milliseconds. */
 const mostTakeOverMs = 2_000;
@@ -31,13 +36,7 @@ export async function readInApp(
   pointer: Prepared['pointer'],
   way = 'node',
 ): Promise<Row[]> {
-  const config = join(folder, 'antway-nodes.json');
-  const nodes = network.nodes.slice(0, 2).map(({ browserAddress }) => browserAddress);
-  await writeFile(config, JSON.stringify({ peers: [], nodes }));
-  const host = await PeerProcess.start({
-    flags: ['--web', distFolder, '--web-config', config],
-    webTransport: 'none',
-  });
+  const host = await startHostWithoutPeers(folder, network);
   const context = await browser.newContext();
   const ofSites = await browser.newContext();
   try {
@@ -45,11 +44,7 @@ export async function readInApp(
     const [small, photos, , site] = items as [Item, Item, Item, Item];
     await refusesWithoutConsent(gateway, small);
     await allowNodes(gateway.shell);
-    const rows: Timed[] = [
-      ...(await readItems(gateway, items)),
-      await readPointer(gateway, pointer, site),
-      await readAbsent(gateway),
-    ];
+    const rows = await readAll(gateway, items, pointer);
     // A lookup in a small network asks all nodes.
     const connected = network.nodes.length <= nodeLimits.bucket ? network.nodes.length : '\\d+';
     await gateway.shell.locator('.status', { hasText: new RegExp(`Direct, ${connected} nodes`) }).waitFor();
@@ -63,8 +58,30 @@ export async function readInApp(
   }
 }
 
+/** A host of the app whose configuration has no peer, and two of the nodes. */
+export async function startHostWithoutPeers(folder: string, network: Devnet): Promise<PeerProcess> {
+  const config = join(folder, 'antway-nodes.json');
+  const nodes = network.nodes.slice(0, 2).map(({ browserAddress }) => browserAddress);
+  await writeFile(config, JSON.stringify({ peers: [], nodes }));
+  const flags = ['--web', distFolder, '--web-config', config];
+  return PeerProcess.start({ flags, webTransport: 'none' });
+}
+
+/** Every file of each item, a range of each, the pointer, and an absent address. */
+export async function readAll(
+  gateway: AnyGateway,
+  items: readonly Item[],
+  pointer: Prepared['pointer'],
+): Promise<Timed[]> {
+  return [
+    ...(await readItems(gateway, items)),
+    await readPointer(gateway, pointer, items[3]!),
+    await readAbsent(gateway),
+  ];
+}
+
 /** The user has not allowed connections to nodes yet. */
-async function refusesWithoutConsent({ shell }: Gateway, { address }: Item): Promise<void> {
+export async function refusesWithoutConsent({ shell }: AnyGateway, { address }: Item): Promise<void> {
   const { status } = await fetchIn(shell, `/${address}`);
   assert.equal(status, 504, 'without the setting, no node is asked');
 }
@@ -75,7 +92,7 @@ async function allowNodes(shell: Page): Promise<void> {
   await shell.locator('.status', { hasText: 'Direct' }).waitFor({ timeout: 20_000 });
 }
 
-async function readItems(gateway: Gateway, items: readonly Item[]): Promise<Timed[]> {
+async function readItems(gateway: AnyGateway, items: readonly Item[]): Promise<Timed[]> {
   const rows: Timed[] = [];
   for (const { name, address, paths } of items) {
     const [first] = paths;
@@ -103,7 +120,11 @@ async function readItems(gateway: Gateway, items: readonly Item[]): Promise<Time
   return rows;
 }
 
-async function readPointer(gateway: Gateway, { address }: Prepared['pointer'], site: Item): Promise<Timed> {
+async function readPointer(
+  gateway: AnyGateway,
+  { address }: Prepared['pointer'],
+  site: Item,
+): Promise<Timed> {
   const [page] = site.paths;
   const startedMs = performance.now();
   const answer = await fetchIn(gateway.shell, `/${address}${page!.path}`);
@@ -112,7 +133,7 @@ async function readPointer(gateway: Gateway, { address }: Prepared['pointer'], s
   return { item: 'the pointer', seconds: seconds(startedMs) };
 }
 
-async function readAbsent(gateway: Gateway): Promise<Timed> {
+async function readAbsent(gateway: AnyGateway): Promise<Timed> {
   const address = Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('hex');
   const startedMs = performance.now();
   const { status, text } = await fetchIn(gateway.shell, `/${address}`);
@@ -157,11 +178,16 @@ async function openOnOwnOrigin(context: BrowserContext, url: string, site: Item)
     .frames()
     .find((each) => new URL(each.url()).host.endsWith(`.antway.localhost:${new URL(url).port}`));
   assert.ok(frame, 'the site has an origin of its own');
+  await readSite(frame, site);
+  return { item: 'the site on an origin of its own', seconds: seconds(startedMs) };
+}
+
+/** Every file of a site, from one of its pages. */
+export async function readSite(page: DrivenPage, site: Item): Promise<void> {
   for (const { path, size, sha256 } of site.paths) {
-    const answer = await fetchIn(frame, path);
+    const answer = await fetchIn(page, path);
     assert.deepEqual({ size: answer.size, sha256: answer.sha256 }, { size, sha256 }, answer.text);
   }
-  return { item: 'the site on an origin of its own', seconds: seconds(startedMs) };
 }
 
 /** Opens a URL in the only tab: a page of the app has to connect to the nodes, so it shows the content. */

@@ -21,7 +21,7 @@ import { Devnet, type Prepared, prepareRecords } from './devnet.ts';
 import { readFromNodes } from './direct.ts';
 import { publishThroughNodes } from './direct-paid.ts';
 import { compareAtDistance } from './distance.ts';
-import { readInFirefox } from './firefox.ts';
+import { readInAppOfFirefox, readInFirefox } from './firefox.ts';
 import { firstSight, firstSightItem, firstSightSeconds, openSite, readInBrowser } from './in-browser.ts';
 import { Link } from './link.ts';
 import { NetworkPeer } from './network-peer.ts';
@@ -224,7 +224,11 @@ async function readFromManyInFirefox({ folder, content }: Setting): Promise<Row[
   try {
     const network = await Devnet.start(manyNodes, join(folder, 'many-nodes'), { records, lying, link });
     try {
-      return await readInFirefox(folder, network, items, prepared.pointer, items[2]!);
+      return [
+        ...(await readInAppOfFirefox(folder, network, items, prepared.pointer)),
+        // This kills two of the nodes.
+        ...(await readInFirefox(folder, network, items, prepared.pointer, items[2]!)),
+      ];
     } finally {
       await network.stop();
     }
