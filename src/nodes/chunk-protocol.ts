@@ -2,14 +2,19 @@ import { equalBytes } from '../address.ts';
 import { concat } from './bytes.ts';
 import { nodeError } from './node-error.ts';
 
-/** Positions of the messages in the network's `ChunkMessageBody`, and of the results in `PointerGetResponse`. */
-const pointerGetRequest = 12;
-const pointerGetResponse = 13;
-const results = ['found', 'not-found', 'error'] as const;
+/** Positions of the messages in the network's `ChunkMessageBody`. */
+const messages = { putRequest: 10, putResponse: 11, getRequest: 12, getResponse: 13 };
+/** The results in `PointerGetResponse`. */
+const getResults = ['found', 'not-found', 'error'] as const;
+/** The results in `PointerPutResponse`. */
+const putResults = ['stored', 'unchanged', 'stale', 'unpaid', 'error'] as const;
+/** The position of a refused payment in `ProtocolError`. */
+const paymentFailed = 6n;
+const hashBytes = 32;
 
 /** A request for a pointer, in the `postcard` format: varints, and fixed arrays without a length. */
 export function encodePointerGet(id: number, address: Uint8Array): Uint8Array<ArrayBuffer> {
-  return concat(varint(BigInt(id)), new Uint8Array([pointerGetRequest]), address);
+  return concat(varint(BigInt(id)), new Uint8Array([messages.getRequest]), address);
 }
 
 /**
@@ -23,9 +28,8 @@ export function decodePointerGet(
   address: Uint8Array,
   recordBytes: number,
 ): Uint8Array<ArrayBuffer> | undefined {
-  const reader = new Reader(message);
-  if (reader.varint() !== BigInt(id) || reader.varint() !== BigInt(pointerGetResponse)) throw otherAnswer();
-  const result = results[Number(reader.varint())];
+  const reader = answerTo(id, messages.getResponse, message);
+  const result = getResults[Number(reader.varint())];
   if (result === 'error') throw nodeError('refused', 'A node cannot read its pointers.');
   if (result === undefined) throw otherAnswer();
   if (result === 'not-found') {
@@ -36,6 +40,55 @@ export function decodePointerGet(
   const record = reader.rest();
   if (length !== BigInt(record.length) || record.length !== recordBytes) throw otherAnswer();
   return new Uint8Array(record);
+}
+
+/** A request to store a state of a pointer. @param proof of the payment for this state, as nodes read it. */
+export function encodePointerPut(id: number, record: Uint8Array, proof: Uint8Array): Uint8Array<ArrayBuffer> {
+  const isPaid = 1;
+  return concat(
+    varint(BigInt(id)),
+    new Uint8Array([messages.putRequest]),
+    varint(BigInt(record.length)),
+    record,
+    new Uint8Array([isPaid]),
+    varint(BigInt(proof.length)),
+    proof,
+  );
+}
+
+/**
+ * @param address of the pointer. @param state the identifier of the state that was sent.
+ * @returns `stale` if the node says that it has a state which this one does not replace.
+ * @throws AntwayError `CORRUPT` for anything else than an answer to this request. `PEERS_UNREACHABLE` for an error, with
+ *   `details.reason`: `payment_required` if the node sees no payment, else `put_failed`.
+ */
+export function decodePointerPut(
+  message: Uint8Array,
+  id: number,
+  address: Uint8Array,
+  state: Uint8Array,
+): 'stored' | 'stale' {
+  const reader = answerTo(id, messages.putResponse, message);
+  const result = putResults[Number(reader.varint())];
+  if (result === 'unpaid' || result === 'error') {
+    const isUnpaid = result === 'unpaid' || reader.varint() === paymentFailed;
+    const reason = isUnpaid ? 'payment_required' : 'put_failed';
+    throw nodeError('refused', `A node refused the state of a pointer (${reason}).`, undefined, { reason });
+  }
+  if (result === undefined) throw otherAnswer();
+  const rest = reader.rest();
+  if (rest.length !== 2 * hashBytes || !equalBytes(rest.subarray(0, hashBytes), address)) throw otherAnswer();
+  if (result === 'stale') return 'stale';
+  // A node could name what it has in place of what it was sent, and store nothing.
+  if (!equalBytes(rest.subarray(hashBytes), state)) throw otherAnswer();
+  return 'stored';
+}
+
+/** Reads the head of an answer. @throws AntwayError `CORRUPT` for an answer to another request. */
+function answerTo(id: number, type: number, message: Uint8Array): Reader {
+  const reader = new Reader(message);
+  if (reader.varint() !== BigInt(id) || reader.varint() !== BigInt(type)) throw otherAnswer();
+  return reader;
 }
 
 const otherAnswer = () => nodeError('protocol', 'A node answered with another message.');

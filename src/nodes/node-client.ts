@@ -4,7 +4,7 @@ import { limits } from '../limits.ts';
 import { raceAbort, transferMs } from '../util/watchdog.ts';
 import { resized } from './buffers.ts';
 import type { NodeChannel } from './channel.ts';
-import { decodePointerGet, encodePointerGet } from './chunk-protocol.ts';
+import { decodePointerGet, decodePointerPut, encodePointerGet, encodePointerPut } from './chunk-protocol.ts';
 import { type Clock, withTimeout } from './clock.ts';
 import { frameMessages } from './frames.ts';
 import { Inbox } from './inbox.ts';
@@ -49,9 +49,19 @@ export interface PaidChunk {
   transaction: string;
 }
 
+/** A state of a pointer that was paid for. */
+export interface PaidState {
+  address: Address;
+  /** The identifier of the state. */
+  state: Uint8Array;
+  record: Uint8Array;
+  /** The proof of the payment, as nodes read it. */
+  proof: Uint8Array;
+}
+
 /** The abilities that a node reports. */
 export interface Abilities {
-  /** Whether it reads pointers. */
+  /** Whether it stores pointers. */
   hasPointers: boolean;
   /** How it wants to be paid. Undefined if it takes no paid chunks. */
   payment: NodePayment | undefined;
@@ -78,6 +88,12 @@ export interface NodeClient {
   putChunk(chunk: PaidChunk, options: RequestOptions): Promise<void>;
   /** @returns a record that nothing has verified; undefined if the node has none. */
   getPointer(address: Address, options: RequestOptions): Promise<Uint8Array<ArrayBuffer> | undefined>;
+  /**
+   * Sends a state of a pointer that was paid for.
+   * @returns `stale` if the node says that it has a state which this one does not replace.
+   * @throws AntwayError with `details.reason` as `decodePointerPut`, or `unsupported` if the node stores no pointers.
+   */
+  putPointer(state: PaidState, options: RequestOptions): Promise<'stored' | 'stale'>;
   close(): void;
 }
 
@@ -206,14 +222,24 @@ export class ChannelClient implements NodeClient {
   }
 
   async getPointer(address: Address, options: RequestOptions): Promise<Uint8Array<ArrayBuffer> | undefined> {
-    await this.abilities(options.signal);
-    // The body has the number of the request, so nothing may be awaited before `#request` takes the number.
-    const id = this.#lastId + 1;
-    const frame = smallFrame + nodeLimits.smallBodyBytes;
-    const body = encodePointerGet(id, address.bytes);
-    const response = await this.#request({ type: 'chunk_protocol' }, frame, options, body);
-    return this.#parsed(response, () =>
-      decodePointerGet(response.body, id, address.bytes, limits.pointerBytes),
+    return this.#chunkProtocol(
+      options,
+      (id) => encodePointerGet(id, address.bytes),
+      (body, id) => decodePointerGet(body, id, address.bytes, limits.pointerBytes),
+    );
+  }
+
+  async putPointer(
+    { address, state, record, proof }: PaidState,
+    options: RequestOptions,
+  ): Promise<'stored' | 'stale'> {
+    if (!(await this.abilities(options.signal)).hasPointers) {
+      throw nodeError('refused', 'A node stores no pointers.', undefined, { reason: 'unsupported' });
+    }
+    return this.#chunkProtocol(
+      options,
+      (id) => encodePointerPut(id, record, proof),
+      (body, id) => decodePointerPut(body, id, address.bytes, state),
     );
   }
 
@@ -244,6 +270,21 @@ export class ChannelClient implements NodeClient {
   }
 
   #onAccept: (accept: Uint8Array) => void = () => undefined;
+
+  /** Sends a message of the network's own protocol, and reads its answer. Both have the number of the request. */
+  async #chunkProtocol<T>(
+    options: RequestOptions,
+    encode: (id: number) => Uint8Array<ArrayBuffer>,
+    decode: (body: Uint8Array, id: number) => T,
+  ): Promise<T> {
+    // A request before the greeting may be sent again, with another number.
+    await this.abilities(options.signal);
+    // `#request` takes this number, so nothing may be awaited before.
+    const id = this.#lastId + 1;
+    const frame = smallFrame + nodeLimits.smallBodyBytes;
+    const response = await this.#request({ type: 'chunk_protocol' }, frame, options, encode(id));
+    return this.#parsed(response, () => decode(response.body, id));
+  }
 
   /** Parses an answer. A node that breaks the protocol is not asked again. */
   #parsed<T>(response: Response, parse: (response: Response) => T): T {

@@ -1,18 +1,19 @@
 import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
 import type { StorageQuote } from '../nodes/messages.ts';
 import * as s from '../schema.ts';
-import { bytesOf } from './bytes.ts';
+import { bytesOf, littleEndian } from './bytes.ts';
+import { packArray, packBytes, packedNull, packNumber, packNumbers } from './message-pack.ts';
 import { type NodePrice, nodePriceSchema } from './node-price.ts';
 import { checkQuote, hashOf } from './quotes.ts';
 
 /**
- * Checks the quote that a node gave without a relay: it is the node's own one, for this chunk, at the price of the network.
- * @param peer the node that was asked. @param address of the chunk.
+ * Checks the quote that a node gave without a relay: it is the node's own one, for this record, at the price of the network.
+ * @param peer the node that was asked. @param content the address of a chunk, or the state of a pointer.
  * @throws Error that says what is wrong.
  */
-export function priceFrom(quote: StorageQuote, peer: string, address: string): NodePrice {
+export function priceFrom(quote: StorageQuote, peer: string, content: string): NodePrice {
   if (quote.peer_id !== peer) throw new Error('It is the quote of another node.');
-  if (quote.content !== address) throw new Error('It is for another chunk.');
+  if (quote.content !== content) throw new Error('It is for another record.');
   const { commitment } = quote;
   const price: NodePrice = {
     peer,
@@ -31,7 +32,7 @@ export function priceFrom(quote: StorageQuote, peer: string, address: string): N
   };
   // The journal and relays refuse any other form, after the payment.
   s.parse(nodePriceSchema, price, 'CORRUPT');
-  checkQuote(price, hexToBytes(address));
+  checkQuote(price, hexToBytes(content));
   return price;
 }
 
@@ -61,33 +62,54 @@ export function quoteOf(price: NodePrice, address: string): StorageQuote {
   };
 }
 
-/** `StorageCommitment` of the network's crate `ant-protocol` as MessagePack: an array of five, with bytes as numbers. */
+/** `StorageCommitment` of the network's crate `ant-protocol`. */
 export function encodeCommitment(
   { peer, publicKey }: Pick<NodePrice, 'peer' | 'publicKey'>,
   { root, keyCount, signature }: NonNullable<NodePrice['commitment']>,
 ): Uint8Array {
-  return concatBytes(
-    Uint8Array.of(0x95),
-    numbers(hexToBytes(root)),
-    number(keyCount),
-    numbers(hexToBytes(peer)),
-    numbers(bytesOf(publicKey)),
-    numbers(bytesOf(signature)),
+  return packArray(
+    packNumbers(hexToBytes(root)),
+    packNumber(keyCount),
+    packNumbers(hexToBytes(peer)),
+    packNumbers(bytesOf(publicKey)),
+    packNumbers(bytesOf(signature)),
   );
 }
 
-/** An array of 16 to 65,535 numbers. */
-function numbers(bytes: Uint8Array): Uint8Array {
-  const items = Array.from(bytes, number);
-  return concatBytes(Uint8Array.of(0xdc, bytes.length >> 8, bytes.length & 0xff), ...items);
+const singleNodeProof = Uint8Array.of(1);
+
+/**
+ * The proof of a payment to one node, as nodes read it: `PaymentProof` of the network's crate `ant-protocol`, with the quote
+ * that was paid.
+ * @param content the bytes that the quote names: of a chunk, the address, and of a pointer, the state.
+ * @param transaction `0x` and 64 hex digits.
+ */
+export function encodeProof(price: NodePrice, content: Uint8Array, transaction: string): Uint8Array {
+  const { commitment } = price;
+  const quotes = packArray(packArray(packNumbers(hexToBytes(price.peer)), encodeQuote(price, content)));
+  return concatBytes(
+    singleNodeProof,
+    packArray(
+      packArray(quotes),
+      packArray(packBytes(hexToBytes(transaction.slice(2)))),
+      packArray(...(commitment ? [packNumbers(encodeCommitment(price, commitment))] : [])),
+    ),
+  );
 }
 
-/** The shortest form of a number below 2³². */
-function number(value: number): Uint8Array {
-  if (value < 0x80) return Uint8Array.of(value);
-  const [tag, length] = value < 0x100 ? [0xcc, 1] : value < 0x10000 ? [0xcd, 2] : [0xce, 4];
-  const bytes = Array.from({ length }, (_, i) => (value >>> (8 * (length - 1 - i))) & 0xff);
-  return Uint8Array.of(tag, ...bytes);
+/** `PaymentQuote` of the network's crate `evmlib`. */
+function encodeQuote(price: NodePrice, content: Uint8Array): Uint8Array {
+  const nanoseconds = 0;
+  return packArray(
+    packNumbers(content),
+    packArray(packNumber(price.timestamp), packNumber(nanoseconds)),
+    packBytes(littleEndian(BigInt(price.price), 32).reverse()),
+    packBytes(hexToBytes(price.rewardsAddress.slice(2))),
+    packNumbers(bytesOf(price.publicKey)),
+    packNumbers(bytesOf(price.signature)),
+    packNumber(price.committedKeyCount),
+    price.commitmentPin === null ? packedNull : packNumbers(hexToBytes(price.commitmentPin)),
+  );
 }
 
 function base64(hex: string): string {

@@ -4,6 +4,7 @@ import type { Clock } from '../nodes/clock.ts';
 import { hostNetwork, isPublicHost } from '../nodes/host.ts';
 import type { NodePayment } from '../nodes/messages.ts';
 import type { NodeAddress } from '../nodes/node-address.ts';
+import type { NodeClient } from '../nodes/node-client.ts';
 import { nodeError } from '../nodes/node-error.ts';
 import { nodeLimits } from '../nodes/node-limits.ts';
 import type { CloseNode, Nodes } from '../nodes/nodes.ts';
@@ -11,8 +12,8 @@ import { Backoff } from '../util/backoff.ts';
 import { isSameChain, type PaymentChain } from './chain.ts';
 import { paymentError, paymentProblemOf } from './errors.ts';
 import { gather } from './gather.ts';
-import { priceFrom, quoteOf } from './node-quote.ts';
-import { offerFrom, paidOf, type RecordToStore } from './quotes.ts';
+import { encodeProof, priceFrom, quoteOf } from './node-quote.ts';
+import { contentOf, offerFrom, type Plan, paidOf, type RecordToStore } from './quotes.ts';
 import type { Quoted, RecordPayment, Route } from './route.ts';
 
 export interface NodeRouteOptions {
@@ -25,6 +26,10 @@ export interface NodeRouteOptions {
 const storingNodes = 20;
 /** Fewer than decide: one computer can have many keys, and choose them close to a record. */
 const nodesPerHost = nodeLimits.majority - 1;
+/** So many nodes have to store a state of a pointer, or the majority of a reader could miss it. */
+const pointerQuorum = 5;
+/** So many nodes with a newer state leave too few for a quorum. A smaller number may lie. */
+const outdatedBy = nodeLimits.closeGroup - pointerQuorum + 1;
 /** A chunk of four megabytes is in memory three times while it is sent. */
 const putsAtOnce = 4;
 /** Records whose nodes are asked at the same time. */
@@ -39,8 +44,8 @@ const retryMs = { firstMs: 2_000, maxMs: 8_000 };
 const refusals = new Set(['payment_required', 'put_rejected', 'invalid_payment_proof']);
 
 /**
- * Brings paid chunks to the network without a relay. It takes the quotes of the nodes that are closest to a chunk, and
- * sends the chunk to these nodes. Payments for batches, and pointers, need a relay.
+ * Brings paid records to the network without a relay. It takes the quotes of the nodes that are closest to a record, and
+ * sends the record to these nodes. Payments for batches need a relay.
  */
 export class NodeRoute implements Route {
   readonly url = 'Direct access';
@@ -71,7 +76,6 @@ export class NodeRoute implements Route {
     signal: AbortSignal,
     onProgress: (asked: number) => void = () => undefined,
   ): Promise<Quoted[]> {
-    for (const record of records) this.#refusePointer(record);
     const quoted: Quoted[] = new Array(records.length);
     const failed = new AbortController();
     const own = AbortSignal.any([signal, failed.signal]);
@@ -102,43 +106,45 @@ export class NodeRoute implements Route {
       throw paymentError('SHORTFALL', message, { relay: this.url, address: payment.merkle.address });
     }
     const { plan, transaction } = payment;
-    this.#refusePointer(plan);
-    const paid = paidOf(plan.quotes);
-    const chunk = {
-      address: Address.fromHex(plan.address),
-      bytes,
-      quote: quoteOf(paid, plan.address),
-      transaction: transaction.slice(2),
-    };
+    const address = Address.fromHex(plan.address);
+    const { peer } = paidOf(plan.quotes);
+    const send = senderOf(address, plan, transaction, bytes);
+    const quorum = quorumOf(plan);
     await this.#retry(signal, async () => {
       const { nodes } = this.#options;
-      const closest = await nodes.closest(chunk.address, storingNodes, signal);
-      const takers = ofManyHosts(closest).filter((node) => takesFor(node, paid.peer));
-      const isExpired = takers.length < nodeLimits.majority && closest.length >= nodeLimits.majority;
+      const closest = await nodes.closest(address, storingNodes, signal);
+      const takers = ofManyHosts(closest).filter((node) => takesFor(node, peer));
+      const isExpired = takers.length < quorum && closest.length >= quorum;
       if (isExpired) throw this.#expired(plan.address);
       const put = ({ node }: CloseNode, own: AbortSignal) =>
-        nodes.use(node, own, (client) => client.putChunk(chunk, { signal: own }));
+        nodes.use(node, own, (client) => send(client, own));
       const patience = { ...putMs, place: putMs.place + bytes.length / putBytesPerMs };
-      const gathered = await this.#gather(takers, patience, signal, nodeLimits.majority, put, putsAtOnce);
-      if (gathered.answers.length >= nodeLimits.majority) return;
-      throw this.#notStored(plan.address, gathered.failures);
+      const gathered = await this.#gather(takers, patience, signal, quorum, put, putsAtOnce);
+      if (gathered.answers.length >= quorum) return;
+      throw this.#notStored(plan, gathered.failures);
     });
   }
 
   async #quote(record: RecordToStore, signal: AbortSignal): Promise<Quoted> {
     const { nodes, chain } = this.#options;
     const address = Address.fromHex(record.address);
+    const isPointer = record.stateId !== undefined;
+    // A quote does not depend on the kind of the record. For a pointer it names the state, or later states would be free.
+    const content = Address.fromBytes(contentOf(record));
+    const quorum = quorumOf(record);
     const closest = ofManyHosts(await nodes.closest(address, storingNodes, signal));
-    const payees = closest.flatMap(({ node }) => (isPayee(node.peerId, closest) ? [node] : []));
+    const payees = closest.flatMap(({ node }) => (isPayee(node.peerId, closest, quorum) ? [node] : []));
     const ask = (node: NodeAddress, own: AbortSignal) =>
       nodes.use(node, own, async (client) => {
-        const { payment } = await client.abilities(own);
+        const { payment, hasPointers } = await client.abilities(own);
         if (!payment || !isPaidBy(payment, chain)) {
           throw nodeError('refused', 'A node wants to be paid elsewhere.');
         }
-        const { isStored, quote } = await client.quoteChunk(address, record.size, { signal: own });
+        if (isPointer && !hasPointers) throw nodeError('refused', 'A node stores no pointers.');
+        const { isStored, quote } = await client.quoteChunk(content, record.size, { signal: own });
         try {
-          return { isStored, price: priceFrom(quote, node.peerId, record.address) };
+          // The question was about a chunk, so the answer says nothing about a pointer.
+          return { isStored: isStored && !isPointer, price: priceFrom(quote, node.peerId, content.hex) };
         } catch (cause) {
           throw nodeError('protocol', `A node gave a wrong price: ${(cause as Error).message}`, cause);
         }
@@ -188,7 +194,11 @@ export class NodeRoute implements Route {
     }
   }
 
-  #notStored(address: string, failures: readonly unknown[]): AntwayError {
+  #notStored({ address }: Plan, failures: readonly unknown[]): AntwayError {
+    if (failures.filter((failure) => failure === stale).length >= outdatedBy) {
+      const message = 'The network has a newer state of the pointer, which another device signed. Try again.';
+      return paymentError('OUTDATED', message, { relay: this.url, address });
+    }
     if (failures.filter(isRefusal).length < nodeLimits.majority) {
       return this.#shortfall('Too few nodes store a record. The payment is kept: try again later.');
     }
@@ -201,15 +211,34 @@ export class NodeRoute implements Route {
     return paymentError('QUOTE_EXPIRED', message, { relay: this.url, address });
   }
 
-  #refusePointer({ address, stateId }: Pick<RecordToStore, 'address' | 'stateId'>): void {
-    if (stateId === undefined) return;
-    const message = 'A lasting address gets to the network only through a relay. Nothing was paid.';
-    throw paymentError('SHORTFALL', message, { relay: this.url, address });
-  }
-
   #shortfall(message: string): AntwayError {
     return paymentError('SHORTFALL', message, { relay: this.url });
   }
+}
+
+type Send = (client: NodeClient, signal: AbortSignal) => Promise<void>;
+
+/** How a node gets the record that a plan was paid for. */
+function senderOf(address: Address, plan: Plan, transaction: string, bytes: Uint8Array<ArrayBuffer>): Send {
+  const paid = paidOf(plan.quotes);
+  if (plan.stateId === undefined) {
+    const quote = quoteOf(paid, plan.address);
+    const chunk = { address, bytes, quote, transaction: transaction.slice(2) };
+    return (client, signal) => client.putChunk(chunk, { signal });
+  }
+  const state = contentOf(plan);
+  const pointer = { address, state, record: bytes, proof: encodeProof(paid, state, transaction) };
+  return async (client, signal) => {
+    if ((await client.putPointer(pointer, { signal })) === 'stale') throw stale;
+  };
+}
+
+/** The failure of a node that has a state which the record does not replace. */
+const stale = new Error('A node has a newer state.');
+
+/** How many nodes have to store a record. */
+function quorumOf({ stateId }: Pick<RecordToStore, 'stateId'>): number {
+  return stateId === undefined ? nodeLimits.majority : pointerQuorum;
 }
 
 function isPaidBy(payment: NodePayment, chain: PaymentChain): boolean {
@@ -228,17 +257,17 @@ function ofManyHosts(nodes: readonly CloseNode[]): CloseNode[] {
 }
 
 /**
- * Whether a node stores a chunk that was paid to another one. It has to know both of them as closest nodes. Many of the
+ * Whether a node stores a record that was paid to another one. It has to know both of them as closest nodes. Many of the
  * nodes that it knows may take no browsers, so a lookup does not find them.
  */
 function takesFor({ node, known }: CloseNode, payee: string): boolean {
   return known.has(node.peerId) && known.has(payee);
 }
 
-/** Whether enough nodes would store a chunk that is paid to this node. @param closest of the chunk, closest first. */
-function isPayee(peerId: string, closest: readonly CloseNode[]): boolean {
+/** Whether enough nodes would store a record that is paid to this node. @param closest of the record, closest first. */
+function isPayee(peerId: string, closest: readonly CloseNode[], quorum: number): boolean {
   const group = closest.slice(0, nodeLimits.closeGroup);
-  return group.filter((node) => takesFor(node, peerId)).length >= nodeLimits.majority;
+  return group.filter((node) => takesFor(node, peerId)).length >= quorum;
 }
 
 function isRefusal(error: unknown): boolean {

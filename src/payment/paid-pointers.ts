@@ -17,7 +17,14 @@ export function pointerRecord(address: Address, record: Uint8Array): RecordToSto
   return { address: address.hex, stateId: bytesToHex(state), size: record.length };
 }
 
-type Reader = Pick<PointerPeer, 'url' | 'fetch' | 'pointer'>;
+/** Reads from the network. */
+export interface PointerReader extends Pick<PointerPeer, 'url' | 'fetch' | 'pointer'> {
+  /**
+   * Whether enough nodes have the state of a record. Without this function, the state that `pointer` gives counts.
+   * @throws AntwayError if the reader cannot find out.
+   */
+  hasState?(address: Address, record: Uint8Array, signal: AbortSignal): Promise<boolean>;
+}
 
 /**
  * Pointers in the network, which the user pays for: each new state costs as much as a chunk.
@@ -26,11 +33,11 @@ type Reader = Pick<PointerPeer, 'url' | 'fetch' | 'pointer'>;
  * @param payFor pays for a record, or throws if the user does not agree.
  */
 export function paidPointers(
-  readers: readonly Reader[],
+  readers: readonly PointerReader[],
   payFor: (record: RecordToStore) => Promise<void>,
   parts: StoreParts,
 ): PointerPeer {
-  const [first] = readers as [Reader];
+  const [first] = readers as [PointerReader];
   return {
     url: first.url,
     fetch: (address, signal) => first.fetch(address, signal),
@@ -64,19 +71,26 @@ export function paidPointers(
 
 /** Whether the newest state is this one everywhere. */
 async function areUpToDate(
-  readers: readonly Reader[],
+  readers: readonly PointerReader[],
   address: Address,
   record: Uint8Array,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const states = await Promise.all(readers.map((reader) => stateAt(reader, address, signal)));
-  return states.every(
-    (state) => state && equalBytes(state.record.subarray(0, headEnd), record.subarray(0, headEnd)),
-  );
+  const head = record.subarray(0, headEnd);
+  const isUpToDate = async (reader: PointerReader) => {
+    if (reader.hasState) return reader.hasState(address, record, signal);
+    const state = await stateAt(reader, address, signal);
+    return state !== undefined && equalBytes(state.record.subarray(0, headEnd), head);
+  };
+  return !(await Promise.all(readers.map(isUpToDate))).includes(false);
 }
 
 /** @returns undefined if there is no state that the owner signed. */
-async function stateAt(reader: Reader, address: Address, signal: AbortSignal): Promise<Pointer | undefined> {
+async function stateAt(
+  reader: PointerReader,
+  address: Address,
+  signal: AbortSignal,
+): Promise<Pointer | undefined> {
   try {
     return parsePointer(await reader.pointer(address, limits.pointerBytes, signal), address);
   } catch (error) {

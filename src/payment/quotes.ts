@@ -123,8 +123,10 @@ function offerOf(plan: Plan): Offer {
  * The offer of nodes that gave their quotes without a relay.
  * @param quotes of different nodes, each after `checkQuote`.
  */
-export function offerFrom({ address, size }: RecordToStore, quotes: readonly NodePrice[]): Offer {
-  return offerOf({ address, size, quotes: quotes.toSorted((a, b) => (isBefore(a, b) ? -1 : 1)) });
+export function offerFrom(record: RecordToStore, quotes: readonly NodePrice[]): Offer {
+  const { address, stateId, size } = record;
+  const name = stateId === undefined ? { address } : { address, stateId };
+  return offerOf({ ...name, size, quotes: quotes.toSorted((a, b) => (isBefore(a, b) ? -1 : 1)) });
 }
 
 /** Checks the quote of one node for a record. @throws Error that says what is wrong. */
@@ -133,8 +135,8 @@ export function checkQuote(quote: NodePrice, content: Uint8Array): void {
   checkCommitment(quote);
 }
 
-/** The bytes of the name that nodes sign: of a chunk, the address. */
-function contentOf({ stateId, address }: Pick<RecordToStore, 'stateId' | 'address'>): Uint8Array {
+/** The bytes of the name that nodes sign: of a chunk the address, and of a pointer the state. */
+export function contentOf({ stateId, address }: Pick<RecordToStore, 'stateId' | 'address'>): Uint8Array {
   return hexToBytes(stateId ?? address);
 }
 

@@ -1,6 +1,9 @@
 import { blake3 } from '@noble/hashes/blake3.js';
-import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
 import { ml_dsa65 } from '@noble/post-quantum/ml-dsa.js';
+import { Address, equalBytes } from '../../src/address.ts';
+import { newestPointer, parsePointer } from '../../src/content/pointer.ts';
+import { limits } from '../../src/limits.ts';
 import type { StorageQuote } from '../../src/nodes/messages.ts';
 import { formatNodeAddress, type NodeAddress } from '../../src/nodes/node-address.ts';
 import { ChannelClient } from '../../src/nodes/node-client.ts';
@@ -10,7 +13,8 @@ import { noMemory } from '../../src/nodes/node-memory.ts';
 import { Nodes } from '../../src/nodes/nodes.ts';
 import type { PaymentChain } from '../../src/payment/chain.ts';
 import { type NodePrice, priceOf } from '../../src/payment/node-price.ts';
-import { quoteOf } from '../../src/payment/node-quote.ts';
+import { encodeProof, quoteOf } from '../../src/payment/node-quote.ts';
+import { pointerRecord } from '../../src/payment/paid-pointers.ts';
 import { signedBytes } from '../../src/payment/quotes.ts';
 import {
   addressOf,
@@ -22,6 +26,12 @@ import {
 } from './node-server.ts';
 import { commit, noCommitment } from './relay-double.ts';
 import type { VirtualClock } from './virtual-clock.ts';
+
+/** Positions of the messages in the network's `ChunkMessageBody`. */
+const pointerMessages = { put: 11, get: 12, got: 13 };
+/** The length of a record, as the format postcard writes it. */
+const recordLength = [0xb7, 0x29];
+const pointerContext = new TextEncoder().encode('autonomi.pointer.address.v1');
 
 const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
 
@@ -39,19 +49,28 @@ export interface NodeFaults {
   claims?: boolean;
   /** The code of its answer to all chunks. */
   putCode?: string;
-  /** How long it takes for a chunk. */
+  /** How long it takes for a record. */
   putMs?: number;
   /** Puts another address into its answers. */
   address?: string;
+  /** Stores no pointers, and says so. */
+  lacksPointers?: boolean;
+  /** Its answer to all states of pointers. */
+  pointerAnswer?: PointerAnswer;
   /** How many records it has committed to. */
   committed?: number;
   /** Peer ids of nodes that it does not know. It may be its own: then other nodes are closer than it. */
   unknown?: readonly string[];
 }
 
+/** The network's answers to a state, and one that names another state. */
+export type PointerAnswer = 'stored' | 'unchanged' | 'stale' | 'unpaid' | 'full' | 'other-state';
+
 export interface PayingNode extends NodeIdentity {
   address: NodeAddress;
   stored: Map<string, Uint8Array>;
+  /** The records of pointers, by address. */
+  pointers: Map<string, Uint8Array<ArrayBuffer>>;
   /** The quotes of the chunks that it was sent. */
   received: StorageQuote[];
   faults: NodeFaults;
@@ -62,8 +81,12 @@ export class PayingNodes {
   readonly all: PayingNode[];
   /** The hashes of the paid quotes: `0x` and 64 hex digits. */
   readonly paid = new Set<string>();
+  /** The transaction by which they were paid: `0x` and 64 hex digits. */
+  readonly transaction = `0x${'cd'.repeat(32)}`;
   /** The peer ids of further nodes, which take no browsers. */
   others: string[] = [];
+  /** The quotes that nodes gave, by hash. */
+  readonly #given = new Map<string, { price: NodePrice; content: string }>();
 
   constructor(
     count: number,
@@ -73,7 +96,7 @@ export class PayingNodes {
     this.all = Array.from({ length: count }, (_, i) => {
       const identity = nodeIdentity(i + 1);
       const address = addressOf(identity, '127.0.0.1', 10_000 + i);
-      return { ...identity, address, stored: new Map(), received: [], faults: {} };
+      return { ...identity, address, stored: new Map(), pointers: new Map(), received: [], faults: {} };
     });
   }
 
@@ -91,7 +114,8 @@ export class PayingNodes {
           const respond = () =>
             server.respond({ request_id: request.request_id, status: 'ok', ...header }, body);
           const { putMs } = node.faults;
-          if (putMs && request.type === 'put_chunk') void this.clock.delay(putMs).then(respond);
+          if (putMs && ['put_chunk', 'chunk_protocol'].includes(request.type))
+            void this.clock.delay(putMs).then(respond);
           else respond();
         });
         return ChannelClient.connect(channel, address, this.clock, signal);
@@ -125,7 +149,15 @@ export class PayingNodes {
       const contracts = { payment_token_address: token, payment_vault_address: vault };
       const payment = { chain_id: chainId, ...contracts, ...faults.payment };
       const { capabilities: _, ...hello } = helloHeader(request.request_id, node) as Record<string, unknown>;
-      const capabilities = ['find_node', 'get_chunk', 'quote_chunk', 'put_chunk', 'rpc-multiplex-4'];
+      const pointers = faults.lacksPointers ? [] : ['chunk_protocol', 'pointer_protocol'];
+      const capabilities = [
+        'find_node',
+        'get_chunk',
+        'quote_chunk',
+        'put_chunk',
+        'rpc-multiplex-4',
+        ...pointers,
+      ];
       return { header: { ...hello, capabilities, payment } };
     }
     if (type === 'find_node') {
@@ -137,16 +169,84 @@ export class PayingNodes {
     }
     const answered = faults.address ?? address;
     if (type === 'quote_chunk') {
-      const honest = quoteOf(this.price(node, address), address);
+      const price = this.price(node, address);
+      const honest = quoteOf(price, address);
+      this.#given.set(`0x${honest.quote_hash}`, { price, content: address });
       const quote = faults.quote?.(honest, node) ?? honest;
       const already_stored = faults.claims ?? stored.has(address);
       return { header: { type: 'storage_quote', address: answered, already_stored, quote } };
+    }
+    if (type === 'get_chunk') {
+      const chunk = stored.get(address);
+      if (!chunk) return { header: { status: 'not_found', type: 'chunk_not_found', address } };
+      return { header: { type: 'chunk', address, size: chunk.length }, body: chunk };
+    }
+    if (type === 'chunk_protocol') {
+      return { header: { type: 'chunk_protocol' }, body: this.#pointerAnswer(node, request.body) };
     }
     node.received.push(request.quote!);
     const code = faults.putCode ?? this.#refusal(node, request);
     if (code) return { header: { status: 'error', type: 'error', code, message: '' } };
     if (!faults.forgets) stored.set(address, request.body.slice());
     return { header: { type: 'chunk_stored', address: answered, already_stored: false } };
+  }
+
+  /** Answers a message of the network's `chunk_protocol`. */
+  #pointerAnswer(node: PayingNode, message: Uint8Array): Uint8Array {
+    const idBytes = 1 + message.findIndex((byte) => byte < 0x80);
+    const id = message.subarray(0, idBytes);
+    const rest = message.slice(idBytes + 1);
+    if (message[idBytes] === pointerMessages.get) {
+      const record = node.pointers.get(bytesToHex(rest));
+      const found = record && concatBytes(Uint8Array.of(0, ...recordLength), record);
+      return concatBytes(
+        id,
+        Uint8Array.of(pointerMessages.got),
+        found ?? concatBytes(Uint8Array.of(1), rest),
+      );
+    }
+    const record = rest.slice(recordLength.length, recordLength.length + limits.pointerBytes);
+    // After the record: that there is a proof, and the proof's length in two or three bytes.
+    const proof = rest.subarray(recordLength.length + limits.pointerBytes + 1);
+    const proofBytes = proof.subarray(1 + proof.findIndex((byte) => byte < 0x80));
+    const address = Address.fromBytes(blake3(record.subarray(1, 1953), { context: pointerContext }));
+    const { stateId } = pointerRecord(address, record);
+    const answer = node.faults.pointerAnswer ?? this.#judge(node, address, record, proofBytes);
+    if (answer === 'stored' && !node.faults.forgets) node.pointers.set(address.hex, record);
+    const state = hexToBytes(answer === 'other-state' ? 'ee'.repeat(32) : stateId);
+    const answers: Record<PointerAnswer, Uint8Array> = {
+      stored: concatBytes(Uint8Array.of(0), address.bytes, state),
+      'other-state': concatBytes(Uint8Array.of(0), address.bytes, state),
+      unchanged: concatBytes(Uint8Array.of(1), address.bytes, state),
+      stale: concatBytes(Uint8Array.of(2), address.bytes, hexToBytes('ee'.repeat(32))),
+      unpaid: Uint8Array.of(3, 0),
+      full: Uint8Array.of(4, 5, 0),
+    };
+    return concatBytes(id, Uint8Array.of(pointerMessages.put), answers[answer]);
+  }
+
+  /** Checks the state of a pointer as nodes do. */
+  #judge(
+    node: PayingNode,
+    address: Address,
+    record: Uint8Array<ArrayBuffer>,
+    proof: Uint8Array,
+  ): PointerAnswer {
+    const next = parsePointer(record, address);
+    const { stateId } = pointerRecord(address, record);
+    const former = node.pointers.get(address.hex);
+    const known = former && parsePointer(former, address);
+    if (known && pointerRecord(address, known.record).stateId === stateId) return 'unchanged';
+    if (known && newestPointer(known, [next]) === known) return 'stale';
+    const closest = this.#closest(node, address.hex);
+    const paid = [...this.paid]
+      .map((hash) => this.#given.get(hash))
+      .find((given) => given?.content === stateId);
+    if (!paid || !equalBytes(proof, encodeProof(paid.price, hexToBytes(stateId), this.transaction)))
+      return 'unpaid';
+    return [node.address.peerId, paid.price.peer].every((peerId) => closest.includes(peerId))
+      ? 'stored'
+      : 'full';
   }
 
   /** The peer ids that a node knows as the closest ones. */

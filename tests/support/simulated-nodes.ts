@@ -153,6 +153,7 @@ export class SimulatedNetwork {
       abilities: async () => ({ hasPointers: true, payment: undefined }),
       quoteChunk: () => Promise.reject(nodeError('refused', 'It takes no payments.')),
       putChunk: () => Promise.reject(nodeError('refused', 'It takes no payments.')),
+      putPointer: () => Promise.reject(nodeError('refused', 'It takes no payments.')),
       findNode: (target, options, count = nodeLimits.bucket) => {
         this.counts.findNode++;
         return answer(options, () => {

@@ -29,6 +29,7 @@ function client(address: NodeAddress): NodeClient & { isClosed: boolean; isBusy:
     abilities: async () => ({ hasPointers: false, payment: undefined }),
     quoteChunk: () => Promise.reject(nodeError('refused', 'It takes no payments.')),
     putChunk: async () => undefined,
+    putPointer: async () => 'stored',
     findNode: async () => ({ addresses: [], peerIds: new Set() }),
     getChunk: async () => undefined,
     getPointer: async () => undefined,

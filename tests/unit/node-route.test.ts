@@ -1,12 +1,19 @@
 import { blake3 } from '@noble/hashes/blake3.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { Address, equalBytes } from '../../src/address.ts';
+import type { Pointer } from '../../src/content/pointer.ts';
+import type { PointerPeer } from '../../src/owner/move-pointer.ts';
+import { OwnerKey } from '../../src/owner/owner-key.ts';
+import { signPointer } from '../../src/owner/sign-pointer.ts';
 import { proofOf, requestBatch } from '../../src/payment/batch.ts';
 import { prepareBill } from '../../src/payment/bill.ts';
 import type { PaymentJournal } from '../../src/payment/journal.ts';
+import { nodePointerReader } from '../../src/payment/node-pointers.ts';
 import { priceOf } from '../../src/payment/node-price.ts';
 import { encodeCommitment, priceFrom, quoteOf } from '../../src/payment/node-quote.ts';
 import { NodeRoute } from '../../src/payment/node-route.ts';
+import { type PointerReader, paidPointers, pointerRecord } from '../../src/payment/paid-pointers.ts';
 import { checkOffer, checkStoredOffer, type Offer, type RecordToStore } from '../../src/payment/quotes.ts';
 import { confirmStored, storePaid } from '../../src/payment/upload.ts';
 import { memoryJournal } from '../support/memory-journal.ts';
@@ -317,11 +324,146 @@ describe('nothing is paid', () => {
     spoil(network.all.slice(0, 7), { payment: { chain_id: 1 } });
     await expect(clock.run(route.check(chain, signal))).rejects.toEqual(problem('CHAIN'));
   });
+});
 
-  it('for a pointer', async () => {
-    const pointer = { ...record, stateId: 'ab'.repeat(32) };
-    await expect(clock.run(route.quotes([pointer], signal))).rejects.toEqual(problem('SHORTFALL'));
-    expect(clock.now()).toBe(0);
+describe('a pointer without a relay', () => {
+  const key = new OwnerKey(new Uint8Array(32).fill(5));
+  const { address } = key;
+  const target = Address.fromHex('ab'.repeat(32));
+  const first = signPointer(key, { kind: 'chunk', target }, []);
+  const state = pointerRecord(address, first.record);
+  const second = signPointer(key, { kind: 'chunk', target: Address.fromHex('bc'.repeat(32)) }, [first]);
+  let reader: PointerReader;
+  let pointers: PointerPeer;
+  /** The states that the user paid for. */
+  let agreed: string[];
+
+  beforeEach(() => {
+    reader = nodePointerReader(network.client());
+    agreed = [];
+    const payFor = async (due: RecordToStore) => {
+      agreed.push(due.stateId!);
+      const bill = await prepareBill([due], parts());
+      for (const offer of bill.due.offers) await paid(offer);
+    };
+    pointers = paidPointers([reader], payFor, parts());
+  });
+
+  /** The nodes, closest to the pointer first. */
+  const around = () =>
+    network.all.toSorted((a, b) => (distanceTo(a.address.peerId) < distanceTo(b.address.peerId) ? -1 : 1));
+  const distanceTo = (peerId: string) => BigInt(`0x${peerId}`) ^ BigInt(`0x${address.hex}`);
+  const holdersOf = ({ record }: Pointer) =>
+    network.all.filter(({ pointers: held }) => {
+      const found = held.get(address.hex);
+      return found && equalBytes(found, record);
+    }).length;
+  const read = () => clock.run(reader.pointer(address, 5303, signal));
+  async function store({ record }: Pointer) {
+    await clock.run(pointers.prepare!(address, record, signal));
+    return clock.run(pointers.putPointer(address, record, { signal }));
+  }
+
+  it('is paid for by its state, and brought to the close group of its address', async () => {
+    await expect(read()).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    expect(await store(first)).toBe('stored');
+    expect(holdersOf(first)).toBe(7);
+    expect(around().map(({ pointers }) => pointers.has(address.hex))).toEqual(
+      network.all.map((_, i) => i < 7),
+    );
+    expect(await read()).toEqual(first.record);
+    const entry = await journal.record(state.stateId);
+    expect(entry).toMatchObject({ offer: { plan: { address: address.hex, stateId: state.stateId } } });
+  });
+
+  it('pays for each new state, and not for one that is stored', async () => {
+    await store(first);
+    expect(await store(first)).toBe('present');
+    expect(await store(second)).toBe('stored');
+    expect(agreed).toEqual([state.stateId, pointerRecord(address, second.record).stateId]);
+    expect(await read()).toEqual(second.record);
+  });
+
+  it('proves the payment with its commitment', async () => {
+    spoil(network.all, { committed: 200 });
+    expect(await store(first)).toBe('stored');
+    expect(holdersOf(first)).toBe(7);
+  });
+
+  it('is sent again without a payment if too few nodes have it', async () => {
+    await store(first);
+    for (const node of around().slice(0, 4)) node.pointers.clear();
+    expect(await store(first)).toBe('stored');
+    expect(holdersOf(first)).toBe(7);
+    // The journal knows the payment, so the second agreement cost nothing.
+    expect(network.paid.size).toBe(1);
+  });
+
+  it('needs five nodes that store it', async () => {
+    open(7);
+    reader = nodePointerReader(network.client());
+    pointers = paidPointers([reader], async (due) => paid(await offerFor(due)), parts());
+    spoil(around().slice(0, 2), { pointerAnswer: 'full' });
+    expect(await store(first)).toBe('stored');
+    expect(holdersOf(first)).toBe(5);
+    spoil(around().slice(0, 3), { pointerAnswer: 'full' });
+    await expect(store(second)).rejects.toEqual(problem('SHORTFALL'));
+  });
+
+  async function offerFor(due: RecordToStore): Promise<Offer> {
+    const [answer] = await route.quotes([due], signal);
+    if (answer?.status !== 'quoted') throw new Error(`It is ${answer?.status}.`);
+    return answer.offer;
+  }
+
+  it('is refused before a payment if too few nodes store pointers', async () => {
+    spoil(around().slice(0, 3), { lacksPointers: true });
+    await expect(store(first)).rejects.toEqual(problem('SHORTFALL'));
+    expect(network.paid.size).toBe(0);
+  });
+
+  it('is not counted as stored because nodes claim to have all chunks', async () => {
+    spoil(network.all, { claims: true });
+    expect(await store(first)).toBe('stored');
+    expect(holdersOf(first)).toBe(7);
+  });
+
+  it('is not stored by nodes that name another state, and these are left out', async () => {
+    spoil(around().slice(0, 3), { pointerAnswer: 'other-state' });
+    await expect(store(first)).resolves.toBe('stored');
+    expect(holdersOf(first)).toBe(6);
+    await expect(store(second)).rejects.toEqual(problem('SHORTFALL'));
+  });
+
+  it('is outdated only if three nodes say so', async () => {
+    await store(first);
+    spoil(around().slice(0, 2), { pointerAnswer: 'stale' });
+    expect(await store(second)).toBe('stored');
+    const third = signPointer(key, { kind: 'chunk', target }, [second]);
+    open(7);
+    reader = nodePointerReader(network.client());
+    pointers = paidPointers([reader], async (due) => paid(await offerFor(due)), parts());
+    spoil(around().slice(0, 3), { pointerAnswer: 'stale' });
+    await clock.run(pointers.prepare!(address, third.record, signal));
+    expect(await clock.run(pointers.putPointer(address, third.record, { signal }))).toBe('outdated');
+  });
+
+  it('is unpaid if the nodes see no payment, and is stored later', async () => {
+    await clock.run(pointers.prepare!(address, first.record, signal));
+    const seen = [...network.paid];
+    network.paid.clear();
+    const putting = () => clock.run(pointers.putPointer(address, first.record, { signal }));
+    await expect(putting()).rejects.toEqual(problem('UNPAID'));
+    for (const hash of seen) network.paid.add(hash);
+    expect(await putting()).toBe('stored');
+  });
+
+  it('reads chunks of the network, and verifies them', async () => {
+    await paid(await offered());
+    await clock.run(storePaid(record, bytes, parts()));
+    const chunk = Address.fromHex(record.address);
+    expect(await clock.run(reader.fetch(chunk, signal))).toEqual(bytes);
+    await expect(clock.run(reader.fetch(target, signal))).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 });
 

@@ -2,7 +2,12 @@ import { blake3 } from '@noble/hashes/blake3.js';
 import { describe, expect, it } from 'vitest';
 import { fromHex, toHex } from '../../src/address.ts';
 import { synthesiseAnswer } from '../../src/nodes/answer.ts';
-import { decodePointerGet, encodePointerGet } from '../../src/nodes/chunk-protocol.ts';
+import {
+  decodePointerGet,
+  decodePointerPut,
+  encodePointerGet,
+  encodePointerPut,
+} from '../../src/nodes/chunk-protocol.ts';
 import { FrameReader } from '../../src/nodes/frames.ts';
 import {
   decodeResponse,
@@ -15,6 +20,8 @@ import {
 import { formatNodeAddress, parseNodeAddress } from '../../src/nodes/node-address.ts';
 import { nodeLimits } from '../../src/nodes/node-limits.ts';
 import { Handshake } from '../../src/nodes/session.ts';
+import type { NodePrice } from '../../src/payment/node-price.ts';
+import { encodeProof } from '../../src/payment/node-quote.ts';
 import vectors from '../fixtures/nodes/session.json' with { type: 'json' };
 
 const peerId = fromHex(vectors.peerId);
@@ -132,6 +139,43 @@ describe('messages of the network’s own crate', () => {
     expect(() => decodePointerGet(fromHex(largeId), requestId, target, 5303)).toThrowError(
       expect.objectContaining({ details: { problem: 'protocol' } }),
     );
+  });
+
+  it('about states of pointers are the same', () => {
+    const { requestId, proof, put, success, unchanged, stale, ...refused } = vectors.pointerPut;
+    const state = fromHex(refused.state);
+    expect(toHex(encodePointerPut(requestId, new Uint8Array(5303).fill(7), fromHex(proof)))).toBe(put);
+    const decode = (bytes: Uint8Array) => decodePointerPut(bytes, requestId, target, state);
+    expect([success, unchanged, stale].map((text) => decode(fromHex(text)))).toEqual([
+      'stored',
+      'stored',
+      'stale',
+    ]);
+    const refusal = (reason: string) => expect.objectContaining({ details: { problem: 'refused', reason } });
+    expect(() => decode(fromHex(refused.paymentRequired))).toThrowError(refusal('payment_required'));
+    expect(() => decode(fromHex(refused.paymentFailed))).toThrowError(refusal('payment_required'));
+    expect(() => decode(fromHex(refused.storageFailed))).toThrowError(refusal('put_failed'));
+    const isProtocol = expect.objectContaining({ details: { problem: 'protocol' } });
+    for (const length of [0, 1, 2, 3, 4, 35, 67]) {
+      expect(() => decode(fromHex(success).subarray(0, length))).toThrowError(isProtocol);
+    }
+    expect(() => decode(new Uint8Array([...fromHex(success), 0]))).toThrowError(isProtocol);
+    expect(() => decode(fromHex(stale).fill(0, 4, 10)), 'another address').toThrowError(isProtocol);
+    expect(() => decode(fromHex(success).fill(0, 60)), 'another state').toThrowError(isProtocol);
+    expect(() => decode(fromHex(vectors.chunkMessages.success)), 'another answer').toThrowError(isProtocol);
+    expect(() => decodePointerPut(fromHex(success), requestId + 1, target, state)).toThrowError(isProtocol);
+  });
+
+  it.each(vectors.proofs)('prove a payment in the same bytes ($committedKeyCount records)', (vector) => {
+    const base64 = (hex: string) => Buffer.from(hex, 'hex').toString('base64');
+    const { commitment } = vector;
+    const price: NodePrice = {
+      ...vector,
+      publicKey: base64(vector.publicKey),
+      signature: base64(vector.signature),
+      commitment: commitment && { ...commitment, signature: base64(commitment.signature) },
+    };
+    expect(toHex(encodeProof(price, fromHex(vector.content), vector.transaction))).toBe(vector.proof);
   });
 
   it('about pointers are refused if they are cut, longer, or of another address', () => {
