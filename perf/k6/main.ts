@@ -50,7 +50,7 @@ const k6 = await findK6();
 const machine = await LabMachine.start();
 const lab = new Lab('full', machine);
 try {
-  const description = describeMachine(lab.browser);
+  const description = describeMachine(lab.browser.version);
   const rows: string[][] = [];
   for (const target of await targets()) {
     console.error(`${target.name} …`);

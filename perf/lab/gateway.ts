@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { type Browser, type BrowserContext, expect, type Page } from '@playwright/test';
+import { expect } from '@playwright/test';
 import type { TransportName } from '../../src/stats/peer-attempt.ts';
 import type { StatsSnapshot } from '../../src/stats/stats.ts';
-import { stopWorkers } from '../../tests/support/chromium.ts';
 import type { PeerProcess } from '../../tests/support/peer-process.ts';
 import { MemoryWatch } from './inspector.ts';
+import type { LabBrowser, LabPage } from './lab-browser.ts';
 import { WorkerProfile } from './profile.ts';
 import { type Readers, readAll } from './read.ts';
 import type { Measured } from './scenario.ts';
@@ -25,9 +25,9 @@ const hotReads = 3;
 export class LabGateway {
   private constructor(
     readonly host: PeerProcess,
-    readonly page: Page,
-    private readonly browser: Browser,
-    private readonly counters: Page,
+    readonly page: LabPage,
+    private readonly browser: LabBrowser,
+    private readonly counters: LabPage,
     private readonly transport: TransportName,
     /** Paths of small files, to open a session with. */
     private readonly warmUps: readonly string[],
@@ -40,19 +40,18 @@ export class LabGateway {
    */
   static async open(options: {
     host: PeerProcess;
-    browser: Browser;
-    context: BrowserContext;
+    browser: LabBrowser;
     transport: TransportName;
     warmUps: readonly string[];
     readerPath: string;
     profileFolder?: string | undefined;
   }): Promise<LabGateway> {
-    const { host, context, browser, transport, warmUps, readerPath, profileFolder } = options;
-    const page = await context.newPage();
+    const { host, browser, transport, warmUps, readerPath, profileFolder } = options;
+    const page = await browser.newPage();
     await page.goto(host.url);
     await page.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
     await page.goto(host.url + readerPath);
-    const counters = await context.newPage();
+    const counters = await browser.newPage();
     return new LabGateway(host, page, browser, counters, transport, warmUps, profileFolder);
   }
 
@@ -73,8 +72,8 @@ export class LabGateway {
   }
 
   /** Stops the worker, and all others of the browser. The next request starts it again, with nothing in memory. */
-  async stopWorker(): Promise<void> {
-    await stopWorkers(this.page);
+  stopWorker(): Promise<void> {
+    return this.browser.stopWorkers();
   }
 
   /** Brings about a state in which these contents are read. */
@@ -99,8 +98,9 @@ export class LabGateway {
   async read(state: State, readers: Readers, profileName: string): Promise<Measured> {
     const before = await this.stats();
     const script = `${this.host.url}/sw.js`;
-    const profile = this.profileFolder ? await WorkerProfile.start(this.browser, script) : undefined;
-    const memory = await MemoryWatch.start(this.browser, script);
+    const { chromium } = this.browser;
+    const profile = this.profileFolder ? await WorkerProfile.start(chromium!, script) : undefined;
+    const memory = chromium && (await MemoryWatch.start(chromium, script));
     const measured = await readAll(this.page, readers);
     const workerPeakBytes = await memory?.stop();
     await profile?.stop(join(this.profileFolder!, profileName));
@@ -111,7 +111,7 @@ export class LabGateway {
 
   /** Starts the worker with nothing in memory or on disk, and opens a session with the peer. */
   async #empty(): Promise<void> {
-    await stopWorkers(this.page);
+    await this.stopWorker();
     await this.page.evaluate(async () => {
       for (const { name } of await indexedDB.databases()) {
         if (!name?.startsWith('antway-chunks')) continue;
@@ -133,7 +133,7 @@ export class LabGateway {
   /** Has everything on disk, and starts the worker with nothing in memory. */
   async #fill(readers: Readers): Promise<void> {
     const isComplete = async () => {
-      await stopWorkers(this.page);
+      await this.stopWorker();
       const before = await this.stats();
       if (before.requests.total > 0) throw new Error('The worker did not stop.');
       return before;

@@ -2,8 +2,6 @@ import { mkdtempSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, open, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { type Browser, type BrowserContext, chromium, type Page } from '@playwright/test';
-import playwright from '../../playwright.config.ts';
 import { createTarchive } from '../../src/archive/create-tar.ts';
 import { limits } from '../../src/limits.ts';
 import type { TransportName } from '../../src/stats/peer-attempt.ts';
@@ -14,6 +12,7 @@ import { noise } from '../../tests/support/publish.ts';
 import { AntTp } from './anttp.ts';
 import type { LabFile } from './content.ts';
 import { LabGateway } from './gateway.ts';
+import { type BrowserName, type LabBrowser, type LabPage, launchLabBrowser } from './lab-browser.ts';
 import { type PublishedFile, publishFile } from './publishing.ts';
 import type { Scale } from './scenario.ts';
 
@@ -25,23 +24,19 @@ export class LabMachine {
   private constructor(
     /** Of temporary files. */
     readonly folder: string,
-    readonly context: BrowserContext,
+    readonly browser: LabBrowser,
     /** With both transports. */
     readonly peer: PeerProcess,
   ) {}
 
-  static async start(): Promise<LabMachine> {
+  static async start(name: BrowserName = 'chromium'): Promise<LabMachine> {
     const folder = await mkdtemp(join(tmpdir(), 'antway-lab-'));
-    // A profile of its own on disk: those of Playwright's contexts are in memory, and so would be their databases.
-    const context = await chromium.launchPersistentContext(
-      join(folder, 'profile'),
-      playwright.use!.launchOptions!,
-    );
-    return new LabMachine(folder, context, await PeerProcess.start({ store: join(folder, 'store') }));
+    const browser = await launchLabBrowser(name, join(folder, 'profile'));
+    return new LabMachine(folder, browser, await PeerProcess.start({ store: join(folder, 'store') }));
   }
 
   async close(): Promise<void> {
-    await this.context.close();
+    await this.browser.close();
     await this.peer.stop();
     await rm(this.folder, { recursive: true, force: true });
   }
@@ -55,24 +50,20 @@ export class Lab {
   #site: Promise<PeerProcess> | undefined;
   #gateways = 0;
   readonly peer: PeerProcess;
-  readonly context: BrowserContext;
+  readonly browser: LabBrowser;
   /** Filled with all that is published, when `ANTTP_URL` names one. */
   readonly antTp = AntTp.fromEnvironment();
 
   /** @param profileFolder where the worker's CPU profiles go, if any are to be made. */
   constructor(
     readonly scale: Scale,
-    { folder, context, peer }: LabMachine,
+    { folder, browser, peer }: LabMachine,
     profileFolder?: string,
   ) {
     this.#folder = mkdtempSync(join(folder, 'scenario-'));
     this.#profileFolder = profileFolder;
     this.peer = peer;
-    this.context = context;
-  }
-
-  get browser(): Browser {
-    return this.context.browser()!;
+    this.browser = browser;
   }
 
   /** The value for this run's scale. */
@@ -130,13 +121,12 @@ export class Lab {
       flags: ['--web', name, '--web-config', `${name}.json`],
       webTransport: 'none',
     });
-    const { browser, context } = this;
+    const { browser } = this;
     const profileFolder = this.#profileFolder;
     const readerPath = `/${reader.address}/index.html`;
     const gateway = await LabGateway.open({
       host,
       browser,
-      context,
       transport,
       warmUps,
       readerPath,
@@ -163,7 +153,7 @@ export class Lab {
   }
 
   /** A new page of the baselines' server; for `ceiling` and `bare`, one whose worker runs. */
-  async openBaseline(part: 'static' | 'ceiling' | 'bare'): Promise<Page> {
+  async openBaseline(part: 'static' | 'ceiling' | 'bare'): Promise<LabPage> {
     this.#site ??= this.#startSite();
     const { url } = await this.#site;
     const page = await this.openPage(`${url}/${part}/index.html`);
@@ -177,8 +167,8 @@ export class Lab {
   }
 
   /** A new page. */
-  async openPage(url: string): Promise<Page> {
-    const page = await this.context.newPage();
+  async openPage(url: string): Promise<LabPage> {
+    const page = await this.browser.newPage();
     this.onClose(() => page.close());
     await page.goto(url);
     return page;

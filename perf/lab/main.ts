@@ -1,12 +1,13 @@
 // `pnpm perf`: runs scenarios and their baselines, and tells what came of it. Fails when a scenario does: when a byte
 // is wrong, or does not come from where it should. Never because of a time.
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fromRoot } from '../../tests/support/paths.ts';
-import { launchBrowser } from '../browser.ts';
-import { describeMachine } from '../machine.ts';
+import { describeMachine, type Machine } from '../machine.ts';
 import { keepInHistory } from './history.ts';
 import { Lab, LabMachine } from './lab.ts';
+import { type BrowserName, launchLabBrowser } from './lab-browser.ts';
 import { type LabOptions, parseLabOptions, UsageError, usage } from './options.ts';
 import { report } from './report.ts';
 import type { LabRun, ScenarioRun } from './run.ts';
@@ -17,10 +18,7 @@ import { scenarios } from './scenarios/index.ts';
 const resultsFolder = fromRoot('test-results/perf');
 
 try {
-  const options = parseLabOptions(
-    process.argv.slice(2),
-    scenarios.map(({ name }) => name),
-  );
+  const options = parseLabOptions(process.argv.slice(2), scenarios);
   if (options.help) {
     console.log(`${usage}\n`);
     for (const { name, summary } of scenarios) console.log(`${name}\n    ${summary}`);
@@ -35,12 +33,10 @@ try {
 
 /** @returns whether everything went well. */
 async function runAll(options: LabOptions): Promise<boolean> {
-  const browser = await launchBrowser();
-  const machine = describeMachine(browser);
-  await browser.close();
+  const machine = await machineWith(options.browser);
   const run: LabRun = { format: 1, machine, scale: options.scale, scenarios: [] };
   await mkdir(resultsFolder, { recursive: true });
-  const shared = options.scale === 'smoke' ? await LabMachine.start() : undefined;
+  const shared = options.scale === 'smoke' ? await LabMachine.start(options.browser) : undefined;
   try {
     for (const name of options.scenarios) {
       const scenario = scenarios.find((each) => each.name === name)!;
@@ -65,10 +61,10 @@ async function runAll(options: LabOptions): Promise<boolean> {
 /** In a smoke run all scenarios share one browser and one peer, whose start is most of the work then. */
 async function runOne(
   scenario: Scenario,
-  { scale, rounds, profile }: LabOptions,
+  { scale, rounds, browser, profile }: LabOptions,
   sharedMachine: LabMachine | undefined,
 ): Promise<ScenarioRun> {
-  const machine = sharedMachine ?? (await LabMachine.start());
+  const machine = sharedMachine ?? (await LabMachine.start(browser));
   const lab = new Lab(scale, machine, profile ? join(resultsFolder, scenario.name) : undefined);
   try {
     return await runScenario(scenario, {
@@ -80,6 +76,17 @@ async function runOne(
   } finally {
     await lab.close();
     if (!sharedMachine) await machine.close();
+  }
+}
+
+async function machineWith(name: BrowserName): Promise<Machine> {
+  const profile = await mkdtemp(join(tmpdir(), 'antway-lab-profile-'));
+  const browser = await launchLabBrowser(name, profile);
+  try {
+    return describeMachine(browser.version);
+  } finally {
+    await browser.close();
+    await rm(profile, { recursive: true, force: true });
   }
 }
 

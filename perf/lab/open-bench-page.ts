@@ -1,13 +1,13 @@
-import type { Page } from '@playwright/test';
 import { build } from 'vite';
 import { libsodiumWasm } from '../../build/libsodium-wasm.ts';
 import { fromRoot } from '../../tests/support/paths.ts';
 import type { BenchPage } from './bench-page/bench-page.ts';
 import type { Lab } from './lab.ts';
+import type { LabPage } from './lab-browser.ts';
 
 /** A page with the modules that are timed by themselves, and the folder that its host serves. */
 export interface OpenBenchPage {
-  page: Page;
+  page: LabPage;
   folder: string;
 }
 

@@ -1,7 +1,6 @@
-import type { Page } from '@playwright/test';
 import type { Expected } from './content.ts';
 import { sampleBytes } from './content.ts';
-import { processorMs } from './inspector.ts';
+import type { LabPage } from './lab-browser.ts';
 import type { Measured } from './scenario.ts';
 
 /** A request of a page, and the body that must come. */
@@ -20,7 +19,10 @@ export type Readers = readonly (readonly Wanted[])[];
  * one, samples of a long one.
  * @throws Error naming the URL of a body that is wrong, or of an answer that is none.
  */
-export async function readAll(page: Page, readers: Readers): Promise<Measured & { latenciesMs: number[] }> {
+export async function readAll(
+  page: LabPage,
+  readers: Readers,
+): Promise<Measured & { latenciesMs: number[] }> {
   // Bodies that are asked for again and again are described once.
   const bodies: Wanted[] = [];
   const known = new Map<Wanted, number>();
@@ -34,16 +36,11 @@ export async function readAll(page: Page, readers: Readers): Promise<Measured & 
       return index;
     }),
   );
-  const browser = page.context().browser()!;
-  const before = await processorMs(browser);
-  const reading = await page.evaluateHandle(readInPage, { bodies, plan, sampleBytes });
-  const after = await processorMs(browser);
-  try {
-    const measured = await page.evaluate(checkInPage, { bodies, reading });
-    return { ...measured, processorMs: after - before };
-  } finally {
-    await reading.dispose();
-  }
+  const before = await page.processorMs();
+  await page.evaluate(readInPage, { bodies, plan, sampleBytes });
+  const after = await page.processorMs();
+  const measured = await page.evaluate(checkInPage, bodies);
+  return { ...measured, processorMs: after - before };
 }
 
 interface Got {
@@ -59,6 +56,9 @@ interface PageReading {
   milliseconds: number;
 }
 
+/** The global scope of the page, from one function that runs there to the other. */
+type ReadingScope = typeof globalThis & { labReading?: PageReading | undefined };
+
 /** Runs in the page: it can use nothing from outside. */
 async function readInPage({
   bodies,
@@ -68,7 +68,7 @@ async function readInPage({
   bodies: Wanted[];
   plan: number[][];
   sampleBytes: number;
-}): Promise<PageReading> {
+}): Promise<void> {
   const fetchOne = async (body: number): Promise<Got> => {
     const { url, range, samples } = bodies[body]!;
     const response = await fetch(url, {
@@ -110,17 +110,14 @@ async function readInPage({
     }),
   );
   const milliseconds = performance.now() - startedMs;
-  return { all, latenciesMs, milliseconds };
+  (globalThis as ReadingScope).labReading = { all, latenciesMs, milliseconds };
 }
 
 /** Runs in the page: it can use nothing from outside. */
-async function checkInPage({
-  bodies,
-  reading: { all, latenciesMs, milliseconds },
-}: {
-  bodies: Wanted[];
-  reading: PageReading;
-}): Promise<Measured & { latenciesMs: number[] }> {
+async function checkInPage(bodies: Wanted[]): Promise<Measured & { latenciesMs: number[] }> {
+  const scope = globalThis as ReadingScope;
+  const { all, latenciesMs, milliseconds } = scope.labReading!;
+  scope.labReading = undefined;
   const isEqual = (a: Uint8Array, b: Uint8Array): boolean => {
     if (a.length !== b.length) return false;
     for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;

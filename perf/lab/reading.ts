@@ -1,8 +1,8 @@
-import type { Page } from '@playwright/test';
 import type { AntTp } from './anttp.ts';
 import { type Expected, expectedOf, type LabFile } from './content.ts';
 import type { LabGateway, State } from './gateway.ts';
 import type { Lab } from './lab.ts';
+import type { LabPage } from './lab-browser.ts';
 import type { PublishedFile } from './publishing.ts';
 import { type Readers, readAll, type Wanted } from './read.ts';
 import type { Case } from './scenario.ts';
@@ -83,7 +83,7 @@ export function gatewayCase(
 }
 
 /** Reads from a worker that has everything in memory. */
-export function ceilingCase(page: Page, readers: Readers, { name = 'ceiling', group }: Naming = {}): Case {
+export function ceilingCase(page: LabPage, readers: Readers, { name = 'ceiling', group }: Naming = {}): Case {
   return {
     name,
     role: 'ceiling',
@@ -95,13 +95,13 @@ export function ceilingCase(page: Page, readers: Readers, { name = 'ceiling', gr
 }
 
 /** Reads from an HTTP server. */
-export function staticCase(page: Page, readers: Readers, { name = 'static', group }: Naming = {}): Case {
+export function staticCase(page: LabPage, readers: Readers, { name = 'static', group }: Naming = {}): Case {
   return { name, role: 'static', ...(group && { group }), run: () => readAll(page, readers) };
 }
 
 /** Reads from AntTP, by a page of another origin, as any site may. */
 export function antTpCase(
-  page: Page,
+  page: LabPage,
   antTp: AntTp,
   readers: Readers,
   { name = 'anttp', group }: Naming = {},
@@ -126,7 +126,7 @@ export function antTpCase(
  */
 export function bareCase(
   lab: Lab,
-  page: Page,
+  page: LabPage,
   readers: readonly (readonly PublishedFile[])[],
   { perRequest, name = 'bare', group }: Naming & { perRequest: number },
 ): Case {

@@ -63,6 +63,8 @@ export interface Scenario {
   measure: Measure;
   /** Of a whole run. */
   rounds: number;
+  /** Whether only Chromium's developer tools can measure it. */
+  needsChromium?: boolean;
   /** Whether what it does is so long that what comes with its beginning does not matter: no round warms up, then. */
   isLong?: boolean;
   targets?: readonly Target[];

@@ -9,8 +9,13 @@ export interface Transfer {
   isWhole: boolean;
 }
 
+/** A page of any browser, whatever drives it. */
+interface TimedPage {
+  evaluate(run: (path: string) => Promise<number>, path: string): Promise<number>;
+}
+
 /** Milliseconds from asking for a path of the gateway to the first byte of its body. The rest is read, too. */
-export function firstByteMs(page: Page, path: string): Promise<number> {
+export function firstByteMs(page: TimedPage, path: string): Promise<number> {
   return page.evaluate(async (path) => {
     const startedMs = performance.now();
     const response = await fetch(path);

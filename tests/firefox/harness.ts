@@ -3,36 +3,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, HTTPResponse, Page } from 'puppeteer-core';
 import { test as base } from 'vitest';
-import { launchFirefox } from '../support/firefox.ts';
+import { evaluateInFirefox, launchFirefox } from '../support/firefox.ts';
 import { GatewayClient } from '../support/gateway-client.ts';
 import type { PeerProcess } from '../support/peer-process.ts';
 import { type Processes, processes } from '../support/processes.ts';
 
 export type { Page };
 
-/** Members of puppeteer's connection that its types lack. */
-interface BidiConnection {
-  connection: {
-    send(
-      method: string,
-      parameters: object,
-    ): Promise<{ result: { type?: string; contexts?: { context: string }[] } }>;
-  };
-}
-
 /**
  * Does what “Work Offline” in Firefox's menu does, which its workers notice, too; puppeteer's own way only tells one page
  * that it is offline. Loopback can still be reached.
  */
 export async function setOffline(browser: Browser, isOffline: boolean): Promise<void> {
-  const { connection } = browser as Browser & BidiConnection;
-  const tree = await connection.send('browsingContext.getTree', { 'moz:scope': 'chrome' });
-  const { result } = await connection.send('script.evaluate', {
-    expression: `Services.io.offline = ${isOffline}`,
-    target: { context: tree.result.contexts![0]!.context },
-    awaitPromise: false,
-  });
-  if (result.type !== 'success') throw new Error(`Firefox did not go ${isOffline ? 'off' : 'on'}line.`);
+  await evaluateInFirefox(browser, `Services.io.offline = ${isOffline}`);
 }
 
 /** The shell of a gateway in a page whose worker runs. */

@@ -20,3 +20,29 @@ export function launchFirefox(profile: string, { isPrivate = false } = {}): Prom
     },
   });
 }
+
+/** Members of puppeteer's connection that its types lack. */
+interface BidiConnection {
+  connection: {
+    send(method: string, parameters: object): Promise<{ result: Record<string, unknown> }>;
+  };
+}
+
+/**
+ * Evaluates an expression with the rights of Firefox itself, and waits for its promise.
+ * @returns its value, if it is a primitive one.
+ * @throws Error if it throws.
+ */
+export async function evaluateInFirefox(browser: Browser, expression: string): Promise<unknown> {
+  const { connection } = browser as Browser & BidiConnection;
+  const tree = await connection.send('browsingContext.getTree', { 'moz:scope': 'chrome' });
+  const [{ context }] = tree.result.contexts as [{ context: string }];
+  const { result } = await connection.send('script.evaluate', {
+    expression,
+    target: { context },
+    awaitPromise: true,
+  });
+  const { type, exceptionDetails } = result as { type: string; exceptionDetails?: { text: string } };
+  if (type !== 'success') throw new Error(`Firefox cannot evaluate it: ${exceptionDetails?.text}`);
+  return (result.result as { value?: unknown }).value;
+}

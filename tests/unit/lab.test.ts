@@ -230,29 +230,47 @@ describe('the runner', () => {
 });
 
 describe('the options', () => {
-  const known = ['one', 'two'];
+  const all = [{ name: 'one' }, { name: 'two' }, { name: 'tools', needsChromium: true }];
 
   it('mean all scenarios when none is named, and keep their order', () => {
-    expect(parseLabOptions([], known)).toMatchObject({ scenarios: known, scale: 'full', keep: false });
-    expect(parseLabOptions(['two', 'one', '--quick', '--rounds', '3'], known)).toMatchObject({
-      scenarios: known,
+    expect(parseLabOptions([], all)).toMatchObject({
+      scenarios: ['one', 'two', 'tools'],
+      scale: 'full',
+      browser: 'chromium',
+      keep: false,
+    });
+    expect(parseLabOptions(['two', 'one', '--quick', '--rounds', '3'], all)).toMatchObject({
+      scenarios: ['one', 'two'],
       scale: 'quick',
       rounds: 3,
     });
   });
 
-  it('are refused with the list of valid values', () => {
-    expect(() => parseLabOptions(['three'], known)).toThrow(
-      'There is no scenario “three”. There are one, two.',
+  it('leave out what only Chromium can measure', () => {
+    expect(parseLabOptions(['--browser', 'firefox'], all)).toMatchObject({
+      scenarios: ['one', 'two'],
+      browser: 'firefox',
+    });
+    expect(() => parseLabOptions(['tools', '--browser', 'firefox'], all)).toThrow(
+      'Only Chromium can measure “tools”.',
     );
-    expect(() => parseLabOptions(['--fast'], known)).toThrow('pnpm perf [scenario …]');
+  });
+
+  it('are refused with the list of valid values', () => {
+    expect(() => parseLabOptions(['three'], all)).toThrow(
+      'There is no scenario “three”. There are one, two, tools.',
+    );
+    expect(() => parseLabOptions(['--fast'], all)).toThrow('pnpm perf [scenario …]');
     for (const args of [
       ['--rounds', '0'],
       ['--rounds', 'x'],
       ['--quick', '--smoke'],
       ['--quick', '--keep'],
+      ['--browser', 'safari'],
+      ['--browser', 'firefox', '--keep'],
+      ['--browser', 'firefox', '--profile'],
     ]) {
-      expect(() => parseLabOptions(args, known)).toThrow(UsageError);
+      expect(() => parseLabOptions(args, all)).toThrow(UsageError);
     }
   });
 });

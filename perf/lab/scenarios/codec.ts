@@ -1,7 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Page } from '@playwright/test';
 import { encryptWorkers } from '../../../src/cli/encrypt-workers.ts';
 import { nodePlatform } from '../../../src/cli/platform.ts';
 import { fromRoot } from '../../../tests/support/paths.ts';
@@ -9,6 +8,7 @@ import { noise } from '../../../tests/support/publish.ts';
 import { type Stage, timeStage } from '../bench.ts';
 import { text } from '../content.ts';
 import type { Lab } from '../lab.ts';
+import type { LabPage } from '../lab-browser.ts';
 import { Native } from '../native.ts';
 import { type BenchGlobal, openBenchPage } from '../open-bench-page.ts';
 import type { Case, Scenario } from '../scenario.ts';
@@ -88,7 +88,7 @@ export const encrypt: Scenario = {
 /** A page with the codec in it, Node, and the native program if there is one; and files for all of them. */
 class Bench {
   private constructor(
-    private readonly page: Page,
+    private readonly page: LabPage,
     private readonly native: Native | undefined,
     /** With `noise.bin` and `text.bin`. */
     private readonly folder: string,

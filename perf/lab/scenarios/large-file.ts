@@ -89,6 +89,7 @@ export const memory: Scenario = {
   summary: 'One page reads files of 128 and 512 MiB; what counts is the peak of the worker’s memory.',
   measure: 'bytes',
   rounds: 1,
+  needsChromium: true,
   isLong: true,
   async setUp(lab) {
     const sizes = lab.pick([128, 512], [32, 64], [13]);

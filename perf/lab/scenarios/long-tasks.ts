@@ -12,6 +12,7 @@ export const longTasks: Scenario = {
     'request waits for it.',
   measure: 'time',
   rounds: 3,
+  needsChromium: true,
   isLong: true,
   targets: [
     { case: 'cold', atMost: 50 },
@@ -29,7 +30,7 @@ export const longTasks: Scenario = {
         prepare: () => gateway.enter(state, readers),
         async run() {
           let bytes = 0;
-          const tasks = await tasksDuring(lab.browser, async () => {
+          const tasks = await tasksDuring(lab.browser.chromium!, async () => {
             ({ bytes } = await gateway.read(state, readers, state));
           });
           if (tasks.length === 0) throw new Error('The trace has no task of the worker.');
