@@ -107,7 +107,7 @@ async function prepare(
     }
     case 'aead-encrypt':
     case 'aead-decrypt': {
-      const aead = await loadAead(platform.aead);
+      const aead = await loadAead(platform.aead, platform.sodiumWasm);
       const keys = { pad: new Uint8Array(52), key: new Uint8Array(32), nonce: new Uint8Array(12) };
       const encrypted: Bytes[] = [];
       if (stage === 'aead-decrypt') for (const part of parts) encrypted.push(await aead.encrypt(keys, part));

@@ -105,7 +105,9 @@ export interface Outcome {
 }
 
 export function outcomes(run: ScenarioRun): Outcome[] {
-  return run.targets.map((target) => {
+  const hasAntTp = run.cases.some(({ role }) => role === 'anttp');
+  const targets = run.targets.filter(({ of }) => of !== 'anttp' || hasAntTp);
+  return targets.map((target) => {
     const value = reachedFor(run, target);
     const isMet =
       value === undefined

@@ -100,6 +100,14 @@ describe('a summary', () => {
     expect(outcomes(run).map(({ isMet }) => isMet)).toEqual([true, false, false, undefined]);
   });
 
+  it('is not aimed at AntTP in a run without it', () => {
+    const run = runOf({ hot: [80, 80] });
+    run.targets = [{ case: 'hot', of: 'anttp', atLeast: 1 }];
+    expect(outcomes(run)).toEqual([]);
+    run.cases.push({ name: 'other', role: 'anttp' });
+    expect(outcomes(run)).toMatchObject([{ isMet: undefined }]);
+  });
+
   it('has the latencies of each case, and its worker’s peak over all rounds', () => {
     const run = runOf({ hot: [1, 1] });
     run.samples[0]!.workerPeakBytes = 5e6;

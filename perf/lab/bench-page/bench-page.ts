@@ -1,5 +1,6 @@
 /** The stages of self-encryption and the chunk store as a browser runs them, for the lab to call. */
 
+import sodiumWasmUrl from 'virtual:libsodium.wasm?url';
 import decoderWasmUrl from 'brotli-dec-wasm/web/bg.wasm?url';
 import brotliWasm from 'brotli-wasm';
 import type { AeadName } from '../../../src/self-encryption/aead.ts';
@@ -30,6 +31,7 @@ const benchPage: BenchPage = {
     const platform: CodecPlatform = {
       aead,
       brotliDecoderWasm: () => fetch(decoderWasmUrl),
+      sodiumWasm: () => fetch(sodiumWasmUrl),
       brotliEncoder: async () => {
         const { compress } = await brotliWasm;
         return (bytes) => compress(bytes, { quality: 6 });

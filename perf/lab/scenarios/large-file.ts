@@ -13,7 +13,9 @@ export const largeFile: Scenario = {
   isLong: true,
   targets: [
     { case: 'warm', of: 'ceiling', atLeast: 0.6 },
-    { case: 'cold', of: 'bare', atLeast: 0.8 },
+    { case: 'cold', of: 'bare', atLeast: 0.9 },
+    { case: 'warm', of: 'anttp', atLeast: 1.2 },
+    { case: 'cold', of: 'anttp', atLeast: 0.8 },
   ],
   async setUp(lab) {
     const file = { name: 'large.bin', source: new LargeFile(lab.pick(595, 96, 12) * mebibyte) };

@@ -80,6 +80,10 @@ export const manySmall: Scenario = {
   measure: 'requests',
   rounds: 2,
   isLong: true,
+  targets: [
+    { case: 'single files, cold', of: 'ceiling', atLeast: 0.6 },
+    { case: 'single files, warm', of: 'ceiling', atLeast: 0.7 },
+  ],
   async setUp(lab) {
     const files = noiseFiles(23, spreadSizes(lab.pick(10_000, 2_000, 40), 1_000, 64_000), 'bin');
     const requests = files.map((file): Request => ({ file }));

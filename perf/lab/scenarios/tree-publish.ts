@@ -30,6 +30,7 @@ export const treePublish: Scenario = {
   measure: 'bytes',
   rounds: 2,
   isLong: true,
+  targets: [{ case: 'tree, published', of: 'native', atLeast: 0.7 }],
   async setUp(lab) {
     const native = await Native.build(lab.scale);
     const tree = treeFiles(0);
