@@ -13,6 +13,12 @@ export function localEther(wei: bigint): string {
   return `${localUnits(wei)} ETH`;
 }
 
+/** To six decimals of the unit: more would only look exact. */
+export function roundedAmount(value: bigint): bigint {
+  const unit = 10n ** 12n;
+  return ((value + unit / 2n) / unit) * unit;
+}
+
 /** The number of an amount for a field, which {@link parseLocalAnt} reads. */
 export function localInput(atto: bigint): string {
   return format(atto, { ...exact, useGrouping: false });

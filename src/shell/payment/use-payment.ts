@@ -3,17 +3,17 @@ import { isAbort } from '../../errors.ts';
 import type { Account } from '../../payment/account.ts';
 import type { Bill } from '../../payment/bill.ts';
 import type { PaymentChain } from '../../payment/chain.ts';
-import { paymentProblemOf } from '../../payment/errors.ts';
-import type { PaymentJournal, PendingTransaction } from '../../payment/journal.ts';
+import type { PaymentJournal, PendingTransaction, UnfinishedUpload } from '../../payment/journal.ts';
 import { type Payment, pay } from '../../payment/pay.ts';
 import { gasOf, namesOf, type Payable, sumOf, unpaid } from '../../payment/payable.ts';
 import { forgetWaiting, type PaymentParts, settlePending } from '../../payment/settle.ts';
 import { type Provider, Vault } from '../../payment/vault.ts';
 import { WalletAccount } from '../../payment/wallet-account.ts';
 import { raceAbort } from '../../util/watchdog.ts';
-import { asGatewayApiError, GatewayApiError } from '../gateway-api.ts';
+import { GatewayApiError } from '../gateway-api.ts';
 import { paymentTexts } from '../texts/payment.ts';
 import { forgetFormerChain, openJournal } from './journal-database.ts';
+import { asPaymentError } from './payment-error.ts';
 import { doneAlone } from './payment-lock.ts';
 import type { Wallet } from './wallets.ts';
 
@@ -34,14 +34,10 @@ export interface Connected {
 /** The step that the user waits for. */
 export type Wait = 'connecting' | 'asking' | 'approving' | 'paying' | 'confirming';
 
-/** The upload to pay for. */
+/** The records to pay for. */
 export interface Due {
-  /** 64 hex digits. */
-  address: string;
-  /** As of `UnfinishedUpload`. */
-  name: string;
-  /** The names of its records in the journal. */
-  records: readonly string[];
+  /** Noted before the payment, and unfinished until the records are stored. */
+  upload: UnfinishedUpload;
   bill: Bill;
   chain: PaymentChain;
 }
@@ -127,7 +123,6 @@ export function usePayment(
       work('asking', async (signal) => {
         const { account, vault } = connected!;
         const journal = openJournal(chain);
-        const { address, name, records } = due;
         const shown: Account = {
           address: account.address,
           asksUser: account.asksUser,
@@ -139,7 +134,7 @@ export function usePayment(
             return hash;
           },
         };
-        await journal.putUpload({ address, name, records: [...records] });
+        await journal.putUpload(due.upload);
         // The user may have agreed to an older request since the wallet was connected.
         await settle({ vault, journal, signal });
         try {
@@ -186,10 +181,4 @@ async function standing(
   const pending = await journal.pendingFor(all.flatMap(namesOf));
   const waiting = pending.find((other) => other.account !== account) ?? pending[0];
   return { rest, waiting };
-}
-
-/** The problem of a payment says more than its general code. */
-function asPaymentError(error: unknown): GatewayApiError {
-  const problem = paymentProblemOf(error);
-  return problem ? new GatewayApiError(problem, (error as Error).message) : asGatewayApiError(error);
 }
