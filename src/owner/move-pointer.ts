@@ -94,6 +94,18 @@ export async function freezeNow(
 }
 
 /**
+ * Sends the newest state again, such as to a peer that does not have it. Nothing is signed.
+ * @throws AntwayError `NOT_FOUND` if the pointer has no state; as `askAll` and `storePointer`.
+ */
+export async function sendAgain(address: Address, options: MoveOptions): Promise<Moved> {
+  const { states, pointer } = await askAll(address, options);
+  if (pointer) return saveAndSend(pointer, states, options);
+  throw new AntwayError('NOT_FOUND', 'The pointer has no state that could be sent.', {
+    address: address.hex,
+  });
+}
+
+/**
  * Asks every peer for its state of a pointer.
  * @returns the known states with those of the peers; an answer that the owner did not sign counts as none.
  * @throws AntwayError `PEERS_UNREACHABLE` if a peer does not answer.

@@ -13,6 +13,7 @@ import {
   type MoveOptions,
   movePointer,
   type PointerPeer,
+  sendAgain,
 } from './move-pointer.ts';
 import { OwnerKey } from './owner-key.ts';
 import { phraseOf } from './recovery-phrase.ts';
@@ -132,6 +133,22 @@ export class OwnedPointers {
       };
       return freezeNow(key, { ...saved, peers, token, signal, confirm });
     });
+  }
+
+  /**
+   * Sends the newest state to all peers again, such as after an interruption. This needs no key.
+   * @throws AntwayError as `sendAgain`.
+   */
+  store(address: Address, { peers, token, signal }: Peers): Promise<Moved> {
+    return this.#locked(
+      address,
+      async () => {
+        const owned = await this.#find(address);
+        const save = (states: OwnerStates) => this.#save({ ...owned, states });
+        return sendAgain(address, { states: owned.states, save, peers, token, signal });
+      },
+      signal,
+    );
   }
 
   /** Asks the peers for newer states, such as those that another device signed. @throws AntwayError as `askAll`. */

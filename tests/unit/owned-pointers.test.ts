@@ -1,7 +1,7 @@
 import { createStore, get, set } from 'idb-keyval';
 import { beforeEach, expect, it, vi } from 'vitest';
 import { Address } from '../../src/address.ts';
-import { parsePointer } from '../../src/content/pointer.ts';
+import { headEnd, parsePointer } from '../../src/content/pointer.ts';
 import { AntwayError } from '../../src/errors.ts';
 import type { PointerPeer } from '../../src/owner/move-pointer.ts';
 import { OwnedPointers, seedOfKeyFile } from '../../src/owner/owned-pointers.ts';
@@ -76,6 +76,54 @@ it('a state is in the database before a peer gets it, and a state that no peer g
   expect(moved.pointer.counter).toBe(1n);
   // The same target is sent again, and not signed again.
   expect((await move('2', memoryPeer())).pointer.record).toEqual(moved.pointer.record);
+});
+
+it('a state whose payment was interrupted is signed again as the same state, also if it freezes', async () => {
+  const pointers = new OwnedPointers();
+  const address = await pointers.add(newSeed(), passphrase, 'Garden');
+  const heads: string[] = [];
+  let isPaid = true;
+  const paid: PointerPeer = {
+    ...memoryPeer(),
+    async prepare(_address, record) {
+      heads.push(Buffer.from(record.subarray(0, headEnd)).toString('hex'));
+      if (!isPaid) throw new AntwayError('REFUSED', 'The page was closed.');
+    },
+  };
+  const peers = { peers: [paid], signal };
+  const actions = [
+    () => pointers.move(address, passphrase, target('1'), peers),
+    () => pointers.move(address, passphrase, target('2'), peers),
+    () => pointers.freeze(address, passphrase, target('2'), peers),
+  ];
+  for (const [i, action] of actions.entries()) {
+    isPaid = false;
+    await expect(action()).rejects.toMatchObject({ code: 'REFUSED' });
+    expect((await pointers.list())[0]!.states.all).toHaveLength(i);
+    isPaid = true;
+    await action();
+    expect(heads.slice(-2)[0]).toBe(heads.slice(-2)[1]);
+  }
+});
+
+it('the newest state is sent again without the key, and nothing is signed', async () => {
+  const pointers = new OwnedPointers();
+  const address = await pointers.add(newSeed(), passphrase, 'Garden');
+  const sent: Uint8Array[] = [];
+  const lost = memoryPeer(async () => {
+    throw new AntwayError('PEERS_UNREACHABLE', 'The connection ended.');
+  });
+  const peer = memoryPeer(async (record) => void sent.push(record));
+  await expect(pointers.store(address, { peers: [peer], signal })).rejects.toMatchObject({
+    code: 'NOT_FOUND',
+  });
+  await pointers.move(address, passphrase, target('1'), { peers: [peer], signal });
+  const freezing = pointers.freeze(address, passphrase, target('1'), { peers: [lost], signal });
+  await expect(freezing).rejects.toMatchObject({ code: 'PEERS_UNREACHABLE' });
+  const { pointer } = await pointers.store(address, { peers: [peer], signal });
+  expect(sent.at(-1)).toEqual(pointer.record);
+  expect((await pointers.list())[0]!.states.newest?.record).toEqual(pointer.record);
+  expect(pointer.counter).toBe(2n ** 64n - 1n);
 });
 
 it('two moves at once have different counters', async () => {
