@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Page } from '@playwright/test';
 import { expectAccessible } from '../support/accessibility.ts';
 import { expect, fetchIn, test } from '../support/chromium.ts';
-import { openPublish } from '../support/lasting-address.ts';
+import { fillNewPassphrase, openPublish, section, sendWords } from '../support/lasting-address.ts';
 import { distFolder } from '../support/paths.ts';
 import { fillNetwork, price, seePrice } from '../support/payment-screen.ts';
 
@@ -52,11 +52,29 @@ test('the nodes are offered for uploads once direct connections are on, and an e
   await expect(direct(page)).toHaveAccessibleName(/the nodes learn your IP address/);
   await expectAccessible(page);
   await seePrice(page);
-  await expect(
-    page.getByText('Choose a peer or the nodes, to bring the chunks to the network.'),
-  ).toBeVisible();
+  await expect(page.getByText('Choose a peer or the nodes, to bring it to the network.')).toBeVisible();
   await direct(page).check();
   await seePrice(page);
   await expect(page.getByText('No node of the network answers.')).toBeVisible({ timeout: 60_000 });
+  await expect(price(page)).toHaveCount(0);
+
+  // The same for a lasting address, whose form is open beside that of the upload.
+  await section(page).getByRole('button', { name: 'New lasting address' }).click();
+  const form = section(page).getByRole('form');
+  await form.getByLabel('Your name for it').fill('Garden');
+  await form.getByRole('textbox', { name: 'Address' }).fill('ab'.repeat(32));
+  await form.locator('summary', { hasText: 'Stored at' }).click();
+  await form.getByRole('radio', { name: /^In the Autonomi network/ }).check();
+  const nodes = form.getByRole('checkbox', { name: /^The network’s nodes, directly/ });
+  await nodes.uncheck();
+  await fillNewPassphrase(form);
+  await form.getByRole('button', { name: 'Continue' }).click();
+  await expect(form.getByText('Choose a peer or the nodes, to bring it to the network.')).toBeVisible();
+  await expect(form.getByLabel('Another peer that brings it to the network')).toBeFocused();
+  await expectAccessible(page);
+  await nodes.check();
+  await form.getByRole('button', { name: 'Continue' }).click();
+  await sendWords(page);
+  await expect(form.getByText('No node of the network answers.')).toBeVisible({ timeout: 60_000 });
   await expect(price(page)).toHaveCount(0);
 });

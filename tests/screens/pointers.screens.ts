@@ -1,5 +1,7 @@
 import { expect } from '../support/chromium.ts';
 import { passphrase, startPublisher } from '../support/lasting-address.ts';
+import { RelayDouble } from '../support/relay-double.ts';
+import { TestChain } from '../support/test-chain.ts';
 import { tour } from './tour.ts';
 
 tour('12 lasting addresses', async ({ album, t, startPeer, openShell, folder }) => {
@@ -46,6 +48,28 @@ tour('12 lasting addresses', async ({ album, t, startPeer, openShell, folder }) 
   await section.getByRole('button', { name: t.pointers.actions.move }).click();
   await form.getByText(t.pointers.where).click();
   await album.shoot(shell, 'change of where it leads');
+  const chain = await TestChain.start();
+  const relay = await RelayDouble.start(chain);
+  try {
+    await form.getByRole('radio', { name: t.pointers.places.network }).check();
+    await form.getByLabel(t.payment.otherRelay).fill(relay.url);
+    await form.getByText(t.payment.testChainTitle, { exact: true }).click();
+    await form
+      .getByLabel(t.payment.testChainField)
+      .fill(`${TestChain.chainId},${chain.token},${chain.vault}`);
+    await album.shoot(shell, 'change in the network');
+    await confirm(t.pointers.doIt.move);
+    const price = section.getByRole('region', { name: t.payment.priceTitle });
+    await expect(price).toBeVisible();
+    await album.shoot(shell, 'price of a change');
+    await price.getByRole('button', { name: t.payment.back }).click();
+    await expect(form.getByText(t.pointers.notPaid)).toBeVisible();
+    await album.shoot(shell, 'change that was not paid for');
+  } finally {
+    await relay.stop();
+    await chain.stop();
+  }
+  await form.getByRole('radio', { name: t.pointers.places.peers }).check();
   await confirm(t.pointers.doIt.move);
   await expect(form).toHaveCount(0);
   await section.getByText(t.pointers.states, { exact: true }).click();

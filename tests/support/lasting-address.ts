@@ -74,6 +74,13 @@ export async function fillNewPassphrase(form: Locator): Promise<void> {
 
 /** Types two of the words, and creates the address. @returns the 24 words. */
 export async function confirmWords(page: Page, name: string): Promise<string[]> {
+  const words = await sendWords(page);
+  await expect(section(page)).toContainText(`${name} is ready.`);
+  return words;
+}
+
+/** Types two of the words, and sends the form. @returns the 24 words. */
+export async function sendWords(page: Page): Promise<string[]> {
   const form = section(page).getByRole('form');
   await expect(form.getByRole('listitem')).toHaveCount(24);
   const words = await form.getByRole('list').getByRole('listitem').allTextContents();
@@ -82,7 +89,6 @@ export async function confirmWords(page: Page, name: string): Promise<string[]> 
     await field.fill(words[Number(number) - 1]!);
   }
   await form.getByRole('button', { name: 'Create' }).click();
-  await expect(section(page)).toContainText(`${name} is ready.`);
   return words;
 }
 

@@ -9,13 +9,22 @@ export async function fillNetwork(
 ): Promise<void> {
   await page.getByRole('checkbox', { name: 'At peers' }).setChecked(atPeers);
   await page.getByRole('checkbox', { name: /^In the Autonomi network/ }).check();
-  const chainField = page.getByLabel('Chain, token and vault');
-  const anotherChain = page.getByText('Another chain', { exact: true });
-  // The fields come a moment after the box is checked, already unfolded if the app remembers a chain.
+  await fillNetworkFields(page, { token, vault }, relay);
+}
+
+/** Fills in the fields that come a moment after the network is chosen. @param place the screen, or a form in it. */
+export async function fillNetworkFields(
+  place: Page | Locator,
+  { token, vault }: Pick<TestChain, 'token' | 'vault'>,
+  relay?: string,
+): Promise<void> {
+  const chainField = place.getByLabel('Chain, token and vault');
+  const anotherChain = place.getByText('Another chain', { exact: true });
+  // They are already unfolded if the app remembers a chain.
   await anotherChain.waitFor();
   if (!(await chainField.isVisible())) await anotherChain.click();
   await chainField.fill(`${TestChain.chainId},${token},${vault}`);
-  if (relay !== undefined) await page.getByLabel('Another peer that brings it to the network').fill(relay);
+  if (relay !== undefined) await place.getByLabel('Another peer that brings it to the network').fill(relay);
 }
 
 /** The relays that the app found among its peers. */

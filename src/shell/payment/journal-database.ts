@@ -38,8 +38,13 @@ export async function forgetFormerChain(chain: PaymentChain, fingerprint: string
   return known !== undefined;
 }
 
-/** The uploads, on all chains, of which a record was paid for or may still be paid for, and is not stored. */
-export async function unfinishedUploads(): Promise<UnfinishedUpload[]> {
+/** An upload, or a state of a pointer. */
+export interface Unfinished extends UnfinishedUpload {
+  isPointer: boolean;
+}
+
+/** The uploads and states of pointers, on all chains, of which a record was paid for or may still be paid for, and is not stored. */
+export async function unfinishedUploads(): Promise<Unfinished[]> {
   const all = await keys<string>(database());
   const prefixes = all
     .filter((key) => key.includes(`/${uploadPrefix}`))
@@ -48,16 +53,18 @@ export async function unfinishedUploads(): Promise<UnfinishedUpload[]> {
   return (await Promise.all(found)).flat();
 }
 
-async function unfinishedIn(journal: PaymentJournal): Promise<UnfinishedUpload[]> {
+async function unfinishedIn(journal: PaymentJournal): Promise<Unfinished[]> {
   const tried = new Set((await journal.pending()).flatMap(({ addresses }) => addresses));
-  const isOpen = async (name: string) => {
-    const entry = await journal.record(name);
-    return tried.has(name) || (entry?.transaction !== undefined && !entry.isStored);
-  };
-  const unfinished: UnfinishedUpload[] = [];
+  const unfinished: Unfinished[] = [];
   for (const upload of await journal.uploads()) {
-    const open = await Promise.all(upload.records.map(isOpen));
-    if (open.includes(true)) unfinished.push(upload);
+    const entries = await Promise.all(upload.records.map((name) => journal.record(name)));
+    const isOpen = entries.some(
+      (entry, i) => tried.has(upload.records[i]!) || (entry?.transaction !== undefined && !entry.isStored),
+    );
+    const isPointer = entries.some(
+      (entry) => entry && 'offer' in entry && entry.offer.plan.stateId !== undefined,
+    );
+    if (isOpen) unfinished.push({ ...upload, isPointer });
   }
   return unfinished;
 }

@@ -14,6 +14,13 @@ export interface NetworkChoice {
 /** Which field is wrong. */
 export type NetworkProblem = 'relay' | 'no-relay' | 'chain';
 
+/** The id of the field to correct. */
+export const networkFieldOf: Record<NetworkProblem, string> = {
+  relay: 'other-relay',
+  'no-relay': 'other-relay',
+  chain: 'test-chain',
+};
+
 /** The values stay while the user visits other screens. */
 export const lastNetwork = { unchecked: new Set<string>(), other: '', chain: '', isDirect: false };
 

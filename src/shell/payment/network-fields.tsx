@@ -20,6 +20,10 @@ interface Props {
   /** Whether sites run on this origin. Null while that is not known. */
   isShared: boolean | null;
   problem: NetworkProblem | null;
+  /** About the relays. By default for files. */
+  note?: string;
+  /** Begins the ids of the fields, where others like these may be on the screen. */
+  idPrefix?: string;
   onChange: (choice: NetworkChoice | NetworkProblem) => void;
 }
 
@@ -29,7 +33,7 @@ export default function NetworkFields({ isShared, ...props }: Props) {
   return isShared === false && <Fields {...props} />;
 }
 
-function Fields({ config, problem, onChange }: Omit<Props, 'isShared'>) {
+function Fields({ config, problem, note, idPrefix = '', onChange }: Omit<Props, 'isShared'>) {
   const [form, setForm] = useState({ ...lastNetwork });
   const chain = chainOf(form.chain);
   const { found, isAsking } = useRelays(config, chain);
@@ -47,7 +51,7 @@ function Fields({ config, problem, onChange }: Omit<Props, 'isShared'>) {
         unchecked={form.unchecked}
         onChange={(unchecked) => change({ unchecked })}
       >
-        <p class="note">{t.relaysNote}</p>
+        <p class="note">{note ?? t.relaysNote}</p>
         <p class="note" role="status">
           {isAsking ? t.findingRelays : found.length === 0 && t.noRelays}
         </p>
@@ -55,7 +59,7 @@ function Fields({ config, problem, onChange }: Omit<Props, 'isShared'>) {
       {network && (
         <label class="check">
           <input
-            id="direct-upload"
+            id={`${idPrefix}direct-upload`}
             type="checkbox"
             checked={form.isDirect}
             onChange={({ currentTarget }) => change({ isDirect: currentTarget.checked })}
@@ -67,7 +71,7 @@ function Fields({ config, problem, onChange }: Omit<Props, 'isShared'>) {
         </label>
       )}
       <TextField
-        id="other-relay"
+        id={`${idPrefix}other-relay`}
         label={t.otherRelay}
         type="url"
         placeholder={t.otherRelayPlaceholder}
@@ -80,7 +84,7 @@ function Fields({ config, problem, onChange }: Omit<Props, 'isShared'>) {
       <details open={form.chain !== '' || problem === 'chain'}>
         <summary>{t.testChainTitle}</summary>
         <TextField
-          id="test-chain"
+          id={`${idPrefix}test-chain`}
           label={t.testChainField}
           note={t.testChainNote}
           isMono

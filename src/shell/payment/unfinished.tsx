@@ -3,7 +3,7 @@ import { paymentTexts } from '../texts/payment.ts';
 import { useResource } from '../use-resource.ts';
 import { unfinishedUploads } from './journal-database.ts';
 
-/** Uploads that were paid for before the page was closed. */
+/** Uploads and states of pointers that were paid for before the page was closed. */
 export default function UnfinishedUploads() {
   const uploads = useResource(unfinishedUploads, true);
   const t = paymentTexts();
@@ -11,8 +11,8 @@ export default function UnfinishedUploads() {
   return (
     <Section id="unfinished" title={t.unfinishedTitle}>
       <ul>
-        {uploads.value.map(({ address, name }) => (
-          <li key={address}>{t.unfinished(name || t.unnamed)}</li>
+        {uploads.value.map(({ address, name, isPointer }) => (
+          <li key={address}>{isPointer ? t.unfinishedPointer(name) : t.unfinished(name || t.unnamed)}</li>
         ))}
       </ul>
     </Section>

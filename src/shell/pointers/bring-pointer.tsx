@@ -4,12 +4,12 @@ import type { Lock } from '../../owner/key-store.ts';
 import { seedOfKeyFile } from '../../owner/owned-pointers.ts';
 import { seedOfPhrase } from '../../owner/recovery-phrase.ts';
 import type { GatewayConfig } from '../gateway-api.ts';
-import { usePeerChoice } from '../publish/peer-fields.tsx';
 import { TextField } from '../text-field.tsx';
 import { pointerTexts } from '../texts/pointers.ts';
-import { ownedPointers, peersAt } from './owned.ts';
+import { ownedPointers } from './owned.ts';
 import { FormProblem, PointerForm } from './pointer-form.tsx';
 import { useNewLock, useNewPassphrase } from './use-new-lock.tsx';
+import { usePlace } from './use-place.tsx';
 
 interface Props {
   config: GatewayConfig | null;
@@ -20,7 +20,7 @@ interface Props {
 /** The most bytes of a key file. It has some 400. */
 const mostFileBytes = 10_000;
 
-/** Stores the key of a key file or of a recovery phrase, and asks the peers for the state of its pointer. */
+/** Stores the key of a key file or of a recovery phrase, and asks the chosen place for the state of its pointer. */
 export function BringPointer({ config, onCancel, onDone }: Props) {
   const [way, setWay] = useState<'file' | 'phrase'>('file');
   const [label, setLabel] = useState('');
@@ -28,7 +28,7 @@ export function BringPointer({ config, onCancel, onDone }: Props) {
   const [phrase, setPhrase] = useState('');
   const passphrase = useNewPassphrase();
   const newLock = useNewLock(passphrase);
-  const choice = usePeerChoice(config);
+  const where = usePlace(config);
   const t = pointerTexts();
 
   async function bring(signal: AbortSignal) {
@@ -37,10 +37,9 @@ export function BringPointer({ config, onCancel, onDone }: Props) {
     const address = await ownedPointers.add(seed, lock, label);
     seed.fill(0);
     const name = label.trim() || address.hex.slice(0, 8);
-    const chosen = choice.chosen();
-    if (typeof chosen === 'string') return onDone(t.notAsked(name));
+    // The key is here already, so a wrong place is no reason to stay at the form.
     try {
-      await ownedPointers.refresh(address, { ...peersAt(chosen), signal });
+      await where.chosen()(name, signal, (peers) => ownedPointers.refresh(address, peers));
       onDone(t.brought(name));
     } catch (error) {
       if (isAbort(error, signal)) throw error;
@@ -104,6 +103,7 @@ export function BringPointer({ config, onCancel, onDone }: Props) {
           />
         </label>
       )}
+      {where.fields}
       {way === 'phrase' ? newLock.fields : passphrase.fields(false)}
     </PointerForm>
   );

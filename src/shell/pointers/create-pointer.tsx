@@ -10,7 +10,7 @@ import { ContentChoice, firstContent, targetOf } from './content-choice.tsx';
 import { ownedPointers } from './owned.ts';
 import { FormProblem, PointerForm } from './pointer-form.tsx';
 import { useNewLock, useNewPassphrase } from './use-new-lock.tsx';
-import { usePeers } from './use-peers.tsx';
+import { usePlace } from './use-place.tsx';
 import { Words } from './words.tsx';
 
 interface Props {
@@ -32,7 +32,7 @@ export function CreatePointer({ config, publications, wanted, onCancel, onDone }
   const [isBad, setBad] = useState(false);
   const [key, setKey] = useState<{ seed: Uint8Array; lock: Lock } | null>(null);
   const newLock = useNewLock(useNewPassphrase());
-  const where = usePeers(config);
+  const where = usePlace(config);
   const t = pointerTexts();
 
   async function check(signal: AbortSignal) {
@@ -40,22 +40,24 @@ export function CreatePointer({ config, publications, wanted, onCancel, onDone }
       setBad(true);
       throw new FormProblem(t.badAddress, 'pointer-address');
     }
-    where.peers();
+    where.chosen();
     const lock = await newLock.make(label, signal);
     setKey({ seed: newSeed(), lock });
   }
 
   async function create(signal: AbortSignal) {
     const { seed, lock } = key!;
+    const run = where.chosen();
     newLock.used();
     const address = await ownedPointers.add(seed, lock, label);
     const unlock = typeof lock === 'string' ? lock : lock.prf;
-    await ownedPointers.move(address, unlock, targetOf(content)!, { ...where.peers(), signal });
-    onDone(t.created(label.trim() || address.hex.slice(0, 8)));
+    const name = label.trim() || address.hex.slice(0, 8);
+    await run(name, signal, (peers) => ownedPointers.move(address, unlock, targetOf(content)!, peers));
+    onDone(t.created(name));
     seed.fill(0);
   }
 
-  if (key) return <Confirm phrase={phraseOf(key.seed)} onSubmit={create} onCancel={onCancel} />;
+  if (key) return <Confirm {...{ where, onCancel }} phrase={phraseOf(key.seed)} onSubmit={create} />;
   return (
     <PointerForm
       title={t.createTitle}
@@ -83,12 +85,13 @@ export function CreatePointer({ config, publications, wanted, onCancel, onDone }
 
 interface ConfirmProps {
   phrase: string;
+  where: ReturnType<typeof usePlace>;
   onSubmit: (signal: AbortSignal) => Promise<void>;
   onCancel: () => void;
 }
 
 /** Shows the words, and asks for two of them. */
-function Confirm({ phrase, onSubmit, onCancel }: ConfirmProps) {
+function Confirm({ phrase, where, onSubmit, onCancel }: ConfirmProps) {
   const words = phrase.split(' ');
   const [asked] = useState(() => twoOf(words.length));
   const [typed, setTyped] = useState<readonly string[]>(['', '']);
@@ -105,7 +108,8 @@ function Confirm({ phrase, onSubmit, onCancel }: ConfirmProps) {
       key="words"
       title={t.phraseTitle}
       submit={t.createNow}
-      working={t.working}
+      working={where.isNetwork ? t.workingInNetwork : t.working}
+      question={where.question}
       onSubmit={submit}
       onCancel={onCancel}
     >

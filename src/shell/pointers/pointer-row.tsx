@@ -19,7 +19,7 @@ import { FormProblem, PointerForm } from './pointer-form.tsx';
 import { nameOf } from './pointer-name.ts';
 import { UnlockWays } from './unlock-ways.tsx';
 import { useNewPassphrase } from './use-new-lock.tsx';
-import { usePeers } from './use-peers.tsx';
+import { usePlace } from './use-place.tsx';
 import { useUnlock } from './use-unlock.tsx';
 import { Words } from './words.tsx';
 
@@ -78,7 +78,15 @@ export function PointerRow({ pointer, publications, config, isShared, wanted, on
   }
 
   const signing: Kind[] = isShared || isFrozen ? [] : newest ? ['move', 'freeze'] : ['move'];
-  const kinds: Kind[] = [...signing, 'keyFile', 'phrase', ...(isShared ? [] : ['unlock' as const]), 'remove'];
+  const storing: Kind[] = isShared || !newest ? [] : ['store'];
+  const kinds: Kind[] = [
+    ...signing,
+    ...storing,
+    'keyFile',
+    'phrase',
+    ...(isShared ? [] : ['unlock' as const]),
+    'remove',
+  ];
   return (
     <li class="published-row">
       <div class="published-head">
@@ -185,19 +193,22 @@ function ActionForm({ pointer, publications, config, action, onPhrase, onCancel,
   const filePassphrase = useNewPassphrase();
   const [content, setContent] = useState(() => firstContent(publications, wanted));
   const [isBad, setBad] = useState(false);
-  const where = usePeers(config);
+  const where = usePlace(config);
   const t = pointerTexts();
   const { address } = pointer;
   const name = nameOf(pointer);
-  const asksPeers = kind === 'move' || kind === 'back' || kind === 'freeze';
+  const needsPlace = kind === 'move' || kind === 'back' || kind === 'freeze' || kind === 'store';
+  const needsKey = kind !== 'store' && kind !== 'remove';
+  const atPlace = where.isNetwork ? t.workingInNetwork : t.working;
 
   async function move(target: ReturnType<typeof targetOf>, signal: AbortSignal) {
     if (!target) {
       setBad(true);
       throw new FormProblem(t.badAddress, 'pointer-address');
     }
-    const peers = where.peers();
-    const moved = await ownedPointers.move(address, await key.unlock(signal), target, { ...peers, signal });
+    const run = where.chosen();
+    const unlock = await key.unlock(signal);
+    const moved = await run(name, signal, (peers) => ownedPointers.move(address, unlock, target, peers));
     onDone(t.moved(name, t.facts.state(String(moved.pointer.counter))));
   }
 
@@ -205,11 +216,17 @@ function ActionForm({ pointer, publications, config, action, onPhrase, onCancel,
     move: (signal) => move(targetOf(content), signal),
     back: (signal) => move(state, signal),
     async freeze(signal) {
-      const peers = where.peers();
+      const run = where.chosen();
       const unlock = await key.unlock(signal);
       // The action is offered only if there is a state.
-      await ownedPointers.freeze(address, unlock, pointer.states.newest!, { ...peers, signal });
+      const { newest } = pointer.states;
+      await run(name, signal, (peers) => ownedPointers.freeze(address, unlock, newest!, peers));
       onDone(t.frozen(name));
+    },
+    async store(signal) {
+      const run = where.chosen();
+      await run(name, signal, (peers) => ownedPointers.store(address, peers));
+      onDone(t.stored(name));
     },
     async keyFile(signal) {
       const passphrase = key.isByPasskey ? filePassphrase.checked() : key.passphrase;
@@ -233,7 +250,8 @@ function ActionForm({ pointer, publications, config, action, onPhrase, onCancel,
     <PointerForm
       title={`${t.actions[kind]} ${name}`}
       submit={t.doIt[kind]}
-      working={asksPeers ? t.working : t.unlocking}
+      working={needsPlace ? atPlace : t.unlocking}
+      question={where.question}
       isDangerous={kind === 'freeze' || kind === 'remove'}
       onSubmit={run[kind]}
       onCancel={onCancel}
@@ -250,8 +268,8 @@ function ActionForm({ pointer, publications, config, action, onPhrase, onCancel,
           }}
         />
       )}
-      {asksPeers && where.fields}
-      {kind !== 'remove' && key.fields()}
+      {needsPlace && where.fields}
+      {needsKey && key.fields()}
       {kind === 'keyFile' && key.isByPasskey && (
         <>
           <p class="note">{t.filePassphrase}</p>

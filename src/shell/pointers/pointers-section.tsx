@@ -14,18 +14,24 @@ import { BringPointer } from './bring-pointer.tsx';
 import { CreatePointer } from './create-pointer.tsx';
 import { isMovable, ownedPointers } from './owned.ts';
 import { PointerRow } from './pointer-row.tsx';
+import { presetPlace } from './use-place.tsx';
 
 const list = () => ownedPointers.list();
 const published = async () => (await publications.list()).filter(({ isPrivate }) => !isPrivate);
 
 interface Props {
   config: GatewayConfig | null;
-  /** Content that the user wants a lasting address for. A new object for each click. */
-  wanted: { address: string } | null;
+  /**
+   * Content that the user wants a lasting address for, and whether it is paid for and in the network. A new object for each
+   * click.
+   */
+  wanted: { address: string; isPaid: boolean } | null;
+  /** An action is over. It may have paid for a state, or stored one. */
+  onChanged: () => void;
 }
 
 /** The user's own pointers. Their keys stay in this browser. */
-export default function PointersSection({ config, wanted }: Props) {
+export default function PointersSection({ config, wanted, onChanged }: Props) {
   const owned = useResource(list, true);
   const contents = useResource(published, true);
   const shared = useResource(sitesShareOrigin, config !== null);
@@ -39,18 +45,24 @@ export default function PointersSection({ config, wanted }: Props) {
   }, [step]);
   const t = pointerTexts();
 
+  function changed() {
+    owned.refresh();
+    onChanged();
+  }
+
   function done(text: string) {
     setForm(null);
     setAnnouncement(text);
-    owned.refresh();
+    changed();
     document.getElementById('pointers-heading')?.focus();
   }
 
   const isReady = owned.value !== null && contents.value !== null && shared.value === false;
   useEffect(() => {
     if (!wanted || !isReady) return;
+    presetPlace(wanted.isPaid ? 'network' : null);
     const movable = owned.value!.filter(isMovable);
-    if (movable.length === 0) return setForm({ kind: 'create', ...wanted });
+    if (movable.length === 0) return setForm({ kind: 'create', address: wanted.address });
     setForm(null);
     if (movable.length === 1) return setMoving({ hex: movable[0]!.address.hex, wanted });
     // The user chooses one.
@@ -79,7 +91,7 @@ export default function PointersSection({ config, wanted }: Props) {
               pointer={pointer}
               isShared={shared.value !== false}
               wanted={moving?.hex === pointer.address.hex ? moving.wanted : null}
-              onChanged={owned.refresh}
+              onChanged={changed}
               {...common}
             />
           ))}
@@ -88,7 +100,16 @@ export default function PointersSection({ config, wanted }: Props) {
       {owned.value?.length === 0 && form === null && <p class="empty">{t.empty}</p>}
       {shared.value && <p class="notice-strong">{t.shared}</p>}
       {form?.kind === 'create' && (
-        <CreatePointer key={form.address} {...common} wanted={form.address} onCancel={() => setForm(null)} />
+        <CreatePointer
+          key={form.address}
+          {...common}
+          wanted={form.address}
+          onCancel={() => {
+            setForm(null);
+            // The key is stored before the state.
+            changed();
+          }}
+        />
       )}
       {form?.kind === 'bring' && <BringPointer {...common} onCancel={() => setForm(null)} />}
       {isReady && form === null && (

@@ -29,8 +29,10 @@ const PointersSection = lazyComponent(() => import('../pointers/pointers-section
 export function PublishScreen({ config }: { config: GatewayConfig | null }) {
   const state = usePublishState();
   const [wanted, setWanted] = useState<{ go: () => void } | null>(null);
-  /** The content of the last publication, for which the user wants a lasting address. A new object for each click. */
-  const [lasting, setLasting] = useState<{ address: string } | null>(null);
+  /** The last publication, for which the user wants a lasting address. A new object for each click. */
+  const [lasting, setLasting] = useState<{ address: string; isPaid: boolean } | null>(null);
+  /** How often lasting addresses changed. Each change may begin or finish a payment. */
+  const [changes, setChanges] = useState(0);
   const ifSure = (go: () => void) => {
     if (publishSession.isUnsafeToLeave) setWanted({ go });
     else go();
@@ -66,7 +68,7 @@ export function PublishScreen({ config }: { config: GatewayConfig | null }) {
         )}
         {(state.step === 'choose' || state.step === 'reading') && (
           <>
-            <UnfinishedUploads />
+            <UnfinishedUploads key={changes} />
             <Choice state={state} />
           </>
         )}
@@ -91,11 +93,15 @@ export function PublishScreen({ config }: { config: GatewayConfig | null }) {
           <PublishResult
             done={state}
             onAgain={restart}
-            onLasting={() => setLasting({ address: state.result.address })}
+            onLasting={() => setLasting({ address: state.result.address, isPaid: state.network !== null })}
           />
         )}
         <PublishedSection config={config} />
-        <PointersSection config={config} wanted={lasting} />
+        <PointersSection
+          config={config}
+          wanted={lasting}
+          onChanged={() => setChanges((count) => count + 1)}
+        />
       </div>
       {isOver && !publishSession.isWorking && (
         <div class="drop-state" aria-hidden="true">

@@ -331,7 +331,7 @@ async function directOf(request: PublishRequest): Promise<{ port: MessagePort; e
 }
 
 /** Makes the browser ask the user, in the browser's own words. */
-function askBeforeLeaving(event: BeforeUnloadEvent): void {
+export function askBeforeLeaving(event: BeforeUnloadEvent): void {
   event.preventDefault();
 }
 

@@ -8,7 +8,7 @@ export const errors: Texts['errors'] = {
   // Payments.
   ACCOUNT: 'Das ist ein anderes Konto',
   CHAIN: 'Eine andere Kette oder andere Verträge',
-  CHANGED: 'Die Dateien haben sich geändert',
+  CHANGED: 'Seit der Frage nach dem Preis hat sich etwas geändert',
   CLOCK: 'Die Uhr dieses Geräts geht falsch. Nichts wurde bezahlt',
   FUNDS: 'Das Konto hat zu wenig',
   NOT_STORED: 'Noch nicht alles ist gespeichert. Die Zahlung ist vermerkt',

@@ -8,11 +8,11 @@ export const payment: typeof english = {
   noRelays: 'Keiner Ihrer Peers nimmt bezahlte Uploads an.',
   direct: 'Die Knoten des Netzwerks, direkt',
   directNote:
-    'Diese Seite bringt die Chunks zu den Knoten, ohne Peer. Das dauert länger, und die Knoten erfahren Ihre IP-Adresse. Mit einem Peer prüfen sich beide gegenseitig.',
-  otherRelay: 'Ein anderer Peer, der sie ins Netzwerk bringt',
+    'Diese Seite bringt es zu den Knoten, ohne Peer. Das dauert länger, und die Knoten erfahren Ihre IP-Adresse. Mit einem Peer prüfen sich beide gegenseitig.',
+  otherRelay: 'Ein anderer Peer, der es ins Netzwerk bringt',
   otherRelayPlaceholder: 'https://peer.example:4433',
   badRelay: 'Geben Sie eine https://-URL ohne Pfad ein, oder http:// auf diesem Computer.',
-  noRelayChosen: 'Wählen Sie einen Peer oder die Knoten, um die Chunks ins Netzwerk zu bringen.',
+  noRelayChosen: 'Wählen Sie einen Peer oder die Knoten, um es ins Netzwerk zu bringen.',
   testChainTitle: 'Andere Kette',
   testChainField: 'Kette, Token und Vault',
   testChainNote: 'Nur zum Ausprobieren: id,token,vault. Leer bedeutet: das echte Netzwerk.',
@@ -35,11 +35,13 @@ export const payment: typeof english = {
   batched: (records, payments) =>
     `${payments === 1 ? 'Eine Zahlung gilt' : `${payments} Zahlungen gelten`} für ${records}. Das spart Gebühren. Die Kette wählt die Knoten aus, die bezahlt werden, deshalb kann es weniger kosten.`,
   once: 'Sie zahlen einmal, und das Netzwerk speichert es auf Dauer. Niemand kann es später löschen, auch Sie nicht.',
+  pointerOnce: 'Sie zahlen einmal für jeden neuen Stand. Das Netzwerk speichert ihn auf Dauer.',
+  newState: 'den neuen Stand',
   perFile: (count) => `Anteil jeder Datei (${count})`,
   perFileNote: 'Nach der Größe, denn Dateien teilen sich Datensätze.',
   perFileMore: (count) => `${count} weitere`,
   noWallet:
-    'Dieser Browser hat keine Wallet. Installieren Sie eine, die die Kette Arbitrum One kennt, und laden Sie diese Seite neu, oder nehmen Sie den Befehl „antway publish --network“.',
+    'Dieser Browser hat keine Wallet. Installieren Sie eine, die die Kette Arbitrum One kennt, und laden Sie diese Seite neu, oder nehmen Sie den Befehl „antway“ mit der Option „--network“.',
   anyWallet: 'Wallet dieses Browsers',
   connect: (wallet) => `${wallet} verbinden`,
   walletsTitle: 'Zahlen mit',
@@ -72,6 +74,8 @@ export const payment: typeof english = {
   unfinished: (name) =>
     `${name}: Die Zahlung ist vermerkt. Wählen Sie dieselben Dateien noch einmal, um den Upload abzuschließen. Nichts wird doppelt bezahlt.`,
   unnamed: 'Ein Upload',
+  unfinishedPointer: (name) =>
+    `Die bleibende Adresse „${name}“: Die Zahlung für einen neuen Stand ist vermerkt. Nehmen Sie dieselbe Änderung noch einmal vor. Zeigt die Adresse die Änderung schon, wählen Sie dort „Noch einmal speichern …“. Nichts wird doppelt bezahlt.`,
   receipt: 'Beleg speichern',
   receiptNote: (amount, fees) => `Sie haben diesmal ${amount} gezahlt, und Gebühren von ${fees}.`,
 };

@@ -26,7 +26,13 @@ export const pointers: typeof english = {
   addressNote: '64 Hex-Ziffern, zum Beispiel die bleibende Adresse eines neuen Besitzers.',
   badAddress: 'Das ist keine Adresse.',
   noContent: 'Veröffentlichen Sie zuerst etwas, oder geben Sie eine Adresse ein.',
-  where: 'Gespeichert bei',
+  where: 'Speicherort',
+  placeQuestion: 'Wo möchten Sie die Adresse speichern?',
+  places: { peers: 'Bei Peers', network: 'Im Autonomi-Netzwerk' },
+  networkNote: 'Sie zahlen jeden neuen Stand mit Ihrer eigenen Wallet und sehen vorher den Preis.',
+  relaysNote:
+    'Sie nehmen kein Geld und können nicht ändern, wohin die Adresse führt. Zwei prüfen einander: Wählen Sie, wenn es geht, zwei von verschiedenen Betreibern.',
+  notPaid: 'Sie sind zurückgegangen, ohne zu zahlen. Die Adresse wurde nicht geändert.',
   passphraseNote:
     'Die Passphrase verschlüsselt den Schlüssel in diesem Browser. Sie lässt sich nicht zurücksetzen. Mindestens 8 Zeichen, am besten mehrere Wörter.',
   unlockBy: 'Entsperren mit',
@@ -83,7 +89,7 @@ export const pointers: typeof english = {
   bringNow: 'Hierher holen',
   brought: (name) => `${name} ist jetzt in diesem Browser.`,
   notAsked: (name) =>
-    `${name} ist jetzt in diesem Browser. Nicht jeder Peer hat seinen Stand genannt. Vor einer Änderung wird wieder gefragt.`,
+    `${name} ist jetzt in diesem Browser. Die App konnte den neuesten Stand nicht erfragen. Vor einer Änderung fragt sie noch einmal.`,
   facts: {
     noState: 'Führt noch nirgendwohin',
     to: (title) => `Führt zu ${title}`,
@@ -98,6 +104,7 @@ export const pointers: typeof english = {
     move: 'Ziel ändern …',
     back: 'Zu diesem Stand zurück …',
     freeze: 'Einfrieren …',
+    store: 'Noch einmal speichern …',
     keyFile: 'Schlüsseldatei sichern …',
     phrase: 'Die 24 Wörter zeigen …',
     unlock: 'Passphrase und Passkey …',
@@ -105,10 +112,12 @@ export const pointers: typeof english = {
   },
   questions: {
     unlock: 'Was möchten Sie ändern?',
-    move: 'Zuerst nennen alle gewählten Peers ihren Stand. Besucher sehen die Änderung nach spätestens einer Minute.',
+    move: 'Zuerst fragt die App die Peers oder das Netzwerk nach dem neuesten Stand. Besucher sehen die Änderung nach spätestens einer Minute.',
     back: 'Der frühere Inhalt bekommt einen neuen, höheren Stand.',
     freeze:
       'Eine eingefrorene Adresse führt für immer zu ihrem jetzigen Inhalt. Niemand kann das mehr ändern, auch Sie nicht.',
+    store:
+      'Die App sendet den neuesten Stand an den gewählten Ort, falls er dort fehlt. Nichts wird neu signiert.',
     keyFile:
       'Eine Passphrase verschlüsselt die Datei: die des Schlüssels oder eine neue, wenn ein Passkey ihn entsperrt. Der Befehl „antway pointer“ liest sie.',
     phrase:
@@ -121,14 +130,17 @@ export const pointers: typeof english = {
     move: 'Ändern',
     back: 'Zurückkehren',
     freeze: 'Für immer einfrieren',
+    store: 'Speichern',
     keyFile: 'Sichern',
     phrase: 'Zeigen',
     remove: 'Schlüssel entfernen',
   },
   working: 'Die Peers werden gefragt, der Stand wird signiert und gespeichert …',
+  workingInNetwork: 'Das Netzwerk wird gefragt, der Stand wird signiert und gespeichert …',
   unlocking: 'Der Schlüssel wird entschlüsselt …',
   moved: (name, state) => `${name} führt jetzt zum gewählten Inhalt (${state}).`,
   frozen: (name) => `${name} ist eingefroren.`,
+  stored: (name) => `${name} ist gespeichert.`,
   saved: 'Die Schlüsseldatei wurde gesichert.',
   removed: (name) => `Der Schlüssel von ${name} wurde aus diesem Browser entfernt.`,
 };

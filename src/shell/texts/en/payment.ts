@@ -6,11 +6,11 @@ export const payment = {
   noRelays: 'None of your peers takes paid uploads.',
   direct: 'The network’s nodes, directly',
   directNote:
-    'This page brings the chunks to the nodes, without a peer. It takes longer, and the nodes learn your IP address. With a peer, each checks the other.',
+    'This page brings it to the nodes, without a peer. It takes longer, and the nodes learn your IP address. With a peer, each checks the other.',
   otherRelay: 'Another peer that brings it to the network',
   otherRelayPlaceholder: 'https://peer.example:4433',
   badRelay: 'Enter an https:// URL without a path, or http:// on this computer.',
-  noRelayChosen: 'Choose a peer or the nodes, to bring the chunks to the network.',
+  noRelayChosen: 'Choose a peer or the nodes, to bring it to the network.',
   testChainTitle: 'Another chain',
   testChainField: 'Chain, token and vault',
   testChainNote: 'Only for trials: id,token,vault. Leave it empty to store in the real network.',
@@ -33,11 +33,13 @@ export const payment = {
   batched: (records: string, payments: number) =>
     `${payments === 1 ? 'One payment covers' : `${payments} payments cover`} ${records}, which saves fees. The chain chooses the nodes that are paid, so it may cost less.`,
   once: 'You pay once, and the network stores it for good. You cannot delete it later, and nobody else can.',
+  pointerOnce: 'You pay once for each new state. The network stores it for good.',
+  newState: 'the new state',
   perFile: (count: string) => `Share of each file (${count})`,
   perFileNote: 'By size, because files share records.',
   perFileMore: (count: string) => `${count} more`,
   noWallet:
-    'This browser has no wallet. Install one that knows the chain Arbitrum One, and load this page again, or use the command “antway publish --network”.',
+    'This browser has no wallet. Install one that knows the chain Arbitrum One, and load this page again, or use the command “antway” with the option “--network”.',
   anyWallet: 'Wallet of this browser',
   connect: (wallet: string) => `Connect ${wallet}`,
   walletsTitle: 'Pay with',
@@ -70,6 +72,8 @@ export const payment = {
   unfinished: (name: string) =>
     `${name}: the payment is kept. Choose the same files again to finish the upload. Nothing is paid twice.`,
   unnamed: 'An upload',
+  unfinishedPointer: (name: string) =>
+    `The lasting address “${name}”: the payment for a new state is kept. Make the same change again. If the address shows the change already, choose “Store it again…” there. Nothing is paid twice.`,
   receipt: 'Save the receipt',
   receiptNote: (amount: string, fees: string) => `This time, you paid ${amount}, and fees of ${fees}.`,
 };

@@ -25,6 +25,12 @@ export const pointers = {
   badAddress: 'This is not an address.',
   noContent: 'Publish something first, or type an address.',
   where: 'Stored at',
+  placeQuestion: 'Where do you want to store the address?',
+  places: { peers: 'At peers', network: 'In the Autonomi network' },
+  networkNote: 'You pay for each new state with your own wallet, and see the price first.',
+  relaysNote:
+    'They take no money and cannot change where the address leads. With a second one, each checks the other: choose two by different operators if you can.',
+  notPaid: 'You went back without paying. The address was not changed.',
   passphraseNote:
     'The passphrase encrypts the key in this browser. It cannot be reset. At least 8 characters; several words are best.',
   unlockBy: 'Unlock with',
@@ -81,7 +87,7 @@ export const pointers = {
   bringNow: 'Bring it here',
   brought: (name: string) => `${name} is in this browser now.`,
   notAsked: (name: string) =>
-    `${name} is in this browser now. Not every peer told its state, so it will be asked again before a change.`,
+    `${name} is in this browser now. The app could not find out its newest state, and asks again before a change.`,
   facts: {
     noState: 'Leads nowhere yet',
     to: (title: string) => `Leads to ${title}`,
@@ -96,6 +102,7 @@ export const pointers = {
     move: 'Change where it leads…',
     back: 'Return to this state…',
     freeze: 'Freeze…',
+    store: 'Store it again…',
     keyFile: 'Save key file…',
     phrase: 'Show the 24 words…',
     unlock: 'Passphrase and passkey…',
@@ -103,10 +110,12 @@ export const pointers = {
   },
   questions: {
     unlock: 'What do you want to change?',
-    move: 'All chosen peers are asked for their state first. Visitors see the change within a minute.',
+    move: 'The app asks the peers or the network for the newest state first. Visitors see the change within a minute.',
     back: 'The earlier content gets a new, higher state.',
     freeze:
       'A frozen address leads to its present content for ever. Nobody can change that again, also not you.',
+    store:
+      'The app sends the newest state to the chosen place, if that place does not have it. Nothing new is signed.',
     keyFile:
       'The file is encrypted with a passphrase: the one of the key, or a new one if a passkey unlocks the key. The command “antway pointer” reads it.',
     phrase:
@@ -119,14 +128,17 @@ export const pointers = {
     move: 'Change it',
     back: 'Return to it',
     freeze: 'Freeze for ever',
+    store: 'Store it',
     keyFile: 'Save',
     phrase: 'Show',
     remove: 'Remove the key',
   },
   working: 'Asking the peers, signing and storing …',
+  workingInNetwork: 'Asking the network, signing and storing …',
   unlocking: 'Decrypting the key …',
   moved: (name: string, state: string) => `${name} leads to the chosen content now (${state}).`,
   frozen: (name: string) => `${name} is frozen.`,
+  stored: (name: string) => `${name} is stored.`,
   saved: 'The key file was saved.',
   removed: (name: string) => `The key of ${name} was removed from this browser.`,
 };

@@ -1,0 +1,78 @@
+import type { PointerPeer } from '../../owner/move-pointer.ts';
+import { prepareBill } from '../../payment/bill.ts';
+import { paidPointers } from '../../payment/paid-pointers.ts';
+import type { RecordToStore } from '../../payment/quotes.ts';
+import { Relay } from '../../payment/relay.ts';
+import { PeerUrl } from '../../peer-url.ts';
+import { HttpTransport } from '../../peers/transports/http.ts';
+import { partProblem } from '../part-problem.ts';
+import { openJournal } from './journal-database.ts';
+import type { NetworkChoice } from './network-choice.ts';
+import type { Due } from './use-payment.ts';
+
+/** The network, as the place where a pointer is stored. */
+export interface PointerNetwork {
+  peer: PointerPeer;
+  /** Ends the connections to nodes. */
+  close(): void;
+}
+
+export interface PointerPayment {
+  /** The user's name for the pointer. */
+  name: string;
+  /** Resolves when a new state is paid for, or rejects if the user does not pay. Not called if nothing is due. */
+  askToPay(due: Due): Promise<void>;
+  signal: AbortSignal;
+}
+
+/**
+ * Opens the user's ways to the network for one action with a pointer.
+ * @throws AntwayError as `Route.check`; GatewayApiError `PART_UNAVAILABLE`.
+ */
+export async function openPointerNetwork(
+  { relays: origins, nodes, chain }: NetworkChoice,
+  { name, askToPay, signal }: PointerPayment,
+): Promise<PointerNetwork> {
+  const direct = nodes && (await openNodesOf(nodes, chain));
+  const routes = [...(direct ? [direct.route] : []), ...origins.map((origin) => new Relay(origin))];
+  const close = () => direct?.close();
+  try {
+    for (const route of routes) await route.check(chain, signal);
+  } catch (error) {
+    close();
+    throw error;
+  }
+
+  const journal = openJournal(chain);
+  const parts = { relays: routes, journal, signal };
+  const payFor = async (record: RecordToStore) => {
+    const bill = await prepareBill([record], parts);
+    // A wallet also tells whether the chain has lost a payment.
+    if (bill.dueRecords === 0 && bill.unseen === 0) return;
+    const upload = { address: record.address, name, records: [record.stateId!] };
+    await askToPay({ upload, bill, chain });
+  };
+  const readers = [
+    ...(direct ? [direct.reader] : []),
+    ...origins.map((origin) => new HttpTransport(PeerUrl.parse(origin))),
+  ];
+  const paid = paidPointers(readers, payFor, parts);
+  const peer: PointerPeer = {
+    ...paid,
+    async putPointer(address, record, options) {
+      const outcome = await paid.putPointer(address, record, options);
+      // Also if another device has signed a newer state: this one can never be stored then.
+      await journal.removeUpload(address.hex);
+      return outcome;
+    },
+  };
+  return { peer, close };
+}
+
+/** Most actions need no connections to nodes, so their code is loaded separately. */
+async function openNodesOf(...network: Parameters<typeof import('./direct-route.ts').openDirect>) {
+  const { openDirect } = await import('./direct-route.ts').catch((error) => {
+    throw partProblem(error);
+  });
+  return openDirect(...network);
+}

@@ -1,0 +1,45 @@
+import { useEffect, useId, useState } from 'preact/hooks';
+import { isNetworkChain } from '../../payment/chain.ts';
+import { askBeforeLeaving } from '../publish/publish-session.ts';
+import { paymentTexts } from '../texts/payment.ts';
+import { localAnt } from './local-amounts.ts';
+import { OtherChain } from './network-fields.tsx';
+import { PaySteps } from './pay-steps.tsx';
+import { type Due, usePayment } from './use-payment.ts';
+
+interface Props {
+  due: Due;
+  onPaid: () => void;
+  onBack: () => void;
+}
+
+/** Shows what a new state of a pointer costs, and pays with a wallet. */
+export function PointerPrice({ due, onPaid, onBack }: Props) {
+  const [isPaying, setPaying] = useState(false);
+  const payment = usePayment(due, onPaid, setPaying);
+  const { bill, chain } = due;
+  const headingId = useId();
+  const t = paymentTexts();
+  useEffect(() => document.getElementById(headingId)?.focus(), []);
+  useEffect(() => {
+    if (!isPaying) return;
+    window.addEventListener('beforeunload', askBeforeLeaving);
+    return () => window.removeEventListener('beforeunload', askBeforeLeaving);
+  }, [isPaying]);
+  return (
+    <section class="pointer-price" aria-labelledby={headingId}>
+      <h3 id={headingId} tabIndex={-1}>
+        {t.priceTitle}
+      </h3>
+      {!isNetworkChain(chain) && <OtherChain chain={chain} />}
+      {bill.unseen > 0 && <p class="notice-strong">{t.unseen(t.newState)}</p>}
+      {bill.dueRecords > 0 && (
+        <>
+          <p class="price-total">{t.total(localAnt(bill.amount))}</p>
+          <p class="note">{t.pointerOnce}</p>
+        </>
+      )}
+      <PaySteps payment={payment} headingId={headingId} onBack={onBack} />
+    </section>
+  );
+}

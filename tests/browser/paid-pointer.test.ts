@@ -1,0 +1,266 @@
+import type { BrowserContext, Locator, Page } from '@playwright/test';
+import { expectAccessible } from '../support/accessibility.ts';
+import { expect, fetchIn, openShellIn, test } from '../support/chromium.ts';
+import {
+  action,
+  addressOf,
+  fillNewPassphrase,
+  openPublish,
+  passphrase,
+  publishPage,
+  row,
+  section,
+  sendWords,
+  startPublisher,
+} from '../support/lasting-address.ts';
+import { installWallet, walletIn } from '../support/page-wallet.ts';
+import {
+  fillNetwork,
+  fillNetworkFields,
+  payButton,
+  price,
+  published,
+  seePrice,
+} from '../support/payment-screen.ts';
+import { RelayDouble } from '../support/relay-double.ts';
+import { TestChain } from '../support/test-chain.ts';
+
+/** The price of a record at nodes without records: three times 0.00390625 ANT. */
+const recordPrice = 11_718_750_000_000_000n;
+/** Three chunks and the data map. */
+const fileRecords = 4n;
+
+let chain: TestChain;
+let relay: RelayDouble;
+
+// Keys are derived in 1,000,000 rounds, several times in each test.
+test.describe.configure({ timeout: 180_000 });
+
+test.beforeAll(async () => {
+  chain = await TestChain.start();
+});
+test.afterAll(() => chain.stop());
+test.beforeEach(async ({ context }) => {
+  relay = await RelayDouble.start(chain);
+  await installWallet(context, chain);
+});
+test.afterEach(() => relay.stop());
+
+const form = (page: Page): Locator => section(page).getByRole('form');
+const network = (page: Page) => form(page).getByRole('radio', { name: /^In the Autonomi network/ });
+const unfinished = (page: Page) => page.getByRole('region', { name: 'Paid, and not stored yet' });
+const problem = (page: Page) => section(page).locator('.note-problem:not(:empty)');
+
+/** Chooses the network in the open form of a lasting address. */
+async function chooseNetwork(page: Page): Promise<void> {
+  if (!(await network(page).isVisible()))
+    await form(page).locator('summary', { hasText: 'Stored at' }).click();
+  await network(page).check();
+  await fillNetworkFields(form(page), chain, relay.url);
+}
+
+/** Unlocks the key, and sends the form. */
+async function confirm(page: Page, button: string): Promise<void> {
+  await form(page).getByLabel('Passphrase', { exact: true }).fill(passphrase);
+  await form(page).getByRole('button', { name: button }).click();
+}
+
+async function connect(page: Page): Promise<void> {
+  await price(page).getByRole('button', { name: 'Connect Test Wallet' }).click();
+  await expect(price(page).getByText(chain.accounts[0]!, { exact: true })).toBeVisible();
+}
+
+async function pay(page: Page): Promise<void> {
+  await connect(page);
+  await expect(payButton(page)).toHaveText('Pay 0.01171875 ANT');
+  await payButton(page).click();
+}
+
+const balance = async () => (await chain.balances()).token;
+
+/** Publishes a page with this title in the network. */
+async function publishPaid(page: Page, title: string): Promise<void> {
+  const again = page.getByRole('button', { name: 'Publish something else' });
+  if (await again.isVisible()) await again.click();
+  const buffer = Buffer.from(`<!doctype html><title>${title}</title><h1>${title}</h1>`);
+  await page
+    .locator('input[name=files]')
+    .setInputFiles({ name: `${title}.html`, mimeType: 'text/html', buffer });
+  await fillNetwork(page, chain, { relay: relay.url });
+  await seePrice(page);
+  await connect(page);
+  await payButton(page).click();
+  await expect(published(page)).toBeVisible();
+}
+
+/** Opens the form for a new address, fills it in, and sends it as far as the price. */
+async function createInNetwork(page: Page, name: string): Promise<void> {
+  await section(page).getByRole('button', { name: 'New lasting address' }).click();
+  await form(page).getByLabel('Your name for it').fill(name);
+  await chooseNetwork(page);
+  await fillNewPassphrase(form(page));
+  await form(page).getByRole('button', { name: 'Continue' }).click();
+  await sendWords(page);
+  await expect(price(page)).toContainText('0.01171875 ANT, and the fees of the chain');
+}
+
+/** The title of the content for a visitor whose gateway reads from the network through the relay. */
+async function titleForVisitors(context: BrowserContext, root: string, address: string): Promise<string> {
+  const visitor = await context.browser()!.newContext();
+  const shell = await openShellIn(visitor, root);
+  const { text } = await fetchIn(shell, `/${address}`);
+  await visitor.close();
+  return /<title>(.*)<\/title>/.exec(text)?.[1] ?? text;
+}
+
+test('a user without a peer pays for an address and each change of it, and visitors read them', {
+  tag: '@smoke',
+}, async ({ context, startHost }) => {
+  const host = await startHost({ peers: [] });
+  const page = await openPublish(context, host.url.replace('127.0.0.1', 'antway.localhost'));
+  const readers = (await startHost({ peers: [relay.url] })).url;
+  const before = await balance();
+  await publishPaid(page, 'First');
+
+  // A paid publication leads to a form for the network.
+  await published(page).getByRole('button', { name: 'Give it a lasting address' }).click();
+  await expect(network(page)).toBeChecked();
+  await expect(form(page).getByLabel('Another peer that brings it')).toHaveValue(relay.url);
+  await expectAccessible(page);
+  await form(page).getByLabel('Your name for it').fill('My garden');
+  await fillNewPassphrase(form(page));
+  await form(page).getByRole('button', { name: 'Continue' }).click();
+  await sendWords(page);
+  await expect(price(page).getByRole('heading')).toBeFocused();
+  await expect(price(page)).toContainText('0.01171875 ANT, and the fees of the chain');
+  await expect(price(page)).toContainText('You pay once for each new state.');
+  await expect(form(page)).toBeHidden();
+  await connect(page);
+  await expectAccessible(page);
+  await expect(payButton(page)).toHaveText('Pay 0.01171875 ANT');
+  await payButton(page).click();
+  await expect(section(page)).toContainText('My garden is ready.');
+  expect(before - (await balance())).toBe((fileRecords + 1n) * recordPrice);
+  const address = await addressOf(page, 'My garden');
+  expect(await titleForVisitors(context, readers, address)).toBe('First');
+
+  await publishPaid(page, 'Second');
+  await published(page).getByRole('button', { name: 'Show it at your lasting address' }).click();
+  await expect(network(page)).toBeChecked();
+  await confirm(page, 'Change it');
+  await pay(page);
+  await expect(row(page, 'My garden')).toContainText('Leads to Second');
+  expect(await titleForVisitors(context, readers, address)).toBe('Second');
+
+  await row(page, 'My garden').getByText('Earlier states').click();
+  await row(page, 'My garden').getByRole('button', { name: 'Return to this state… 0' }).click();
+  await confirm(page, 'Return to it');
+  await pay(page);
+  await expect(row(page, 'My garden')).toContainText('state 2');
+  expect(await titleForVisitors(context, readers, address)).toBe('First');
+  expect(before - (await balance())).toBe((2n * fileRecords + 3n) * recordPrice);
+});
+
+test('nothing is paid, signed or stored if the user goes back, refuses or sets a low limit', async ({
+  context,
+  startPeer,
+  folder,
+}) => {
+  const { root } = await startPublisher(startPeer, folder);
+  const page = await openPublish(context, root);
+  await publishPage(page, 'First');
+  const before = await balance();
+  await createInNetwork(page, 'Garden');
+  expect(await walletIn(page).asked()).toEqual([]);
+  await price(page).getByRole('button', { name: 'Back' }).click();
+  await expect(form(page)).toBeFocused();
+  await expect(problem(page)).toContainText('You went back without paying.');
+
+  await form(page).getByRole('button', { name: 'Create' }).click();
+  await connect(page);
+  await walletIn(page).set({ mode: 'refuse' });
+  await payButton(page).click();
+  await expect(problem(page)).toContainText('REJECTED');
+  await price(page).getByLabel('Pay at most').fill('0.01');
+  await payButton(page).click();
+  await expect(price(page)).toContainText('The price is higher than what you want to pay at most.');
+  // Leaving the screen ends the action.
+  await page.goto(`${root}/#settings`);
+  await expect(price(page)).toHaveCount(0);
+  await page.goto(`${root}/#publish`);
+  await expect(row(page, 'Garden')).toContainText('Leads nowhere yet');
+  expect(relay.pointers.size).toBe(0);
+
+  // The key is here, and nothing keeps its first state from being stored elsewhere.
+  await action(page, 'Change where it leads', 'Garden').click();
+  await form(page).getByRole('radio', { name: 'At peers' }).check();
+  await confirm(page, 'Change it');
+  await expect(row(page, 'Garden')).toContainText('state 0');
+  expect(await balance()).toBe(before);
+  await page.reload();
+  await expect(page.getByRole('region', { name: 'What to publish' })).toBeVisible();
+  await expect(unfinished(page)).toBeHidden();
+});
+
+test('a state is paid once and stored if the tab is closed after the payment, also one that freezes', async ({
+  context,
+  startPeer,
+  folder,
+}) => {
+  const { root } = await startPublisher(startPeer, folder);
+  const first = await openPublish(context, root);
+  await publishPage(first, 'First');
+  const before = await balance();
+  await createInNetwork(first, 'Garden');
+  await connect(first);
+  await walletIn(first).set({ mode: 'hold' });
+  await payButton(first).click();
+  await walletIn(first).agreeLate();
+  await expect(price(first)).toContainText('Your wallet asks for the payment');
+  // The payment gets into a block only after the tab is closed, so the tab cannot have saved the signed state.
+  await chain.request('evm_setAutomine', [false]);
+  await walletIn(first).agreeLate();
+  await expect(price(first)).toContainText('The chain confirms the payment');
+  await first.close();
+  await chain.request('evm_setAutomine', [true]);
+  await chain.request('evm_mine');
+
+  const second = await openPublish(context, root);
+  await expect(unfinished(second)).toContainText('The lasting address “Garden”');
+  await expect(row(second, 'Garden')).toContainText('Leads nowhere yet');
+  await action(second, 'Change where it leads', 'Garden').click();
+  await chooseNetwork(second);
+  await confirm(second, 'Change it');
+  await price(second).getByRole('button', { name: 'Connect Test Wallet' }).click();
+  await expect(row(second, 'Garden')).toContainText('state 0');
+  await expect(unfinished(second)).toBeHidden();
+  const address = await addressOf(second, 'Garden');
+  const created = relay.pointers.get(address);
+  expect(created).toBeDefined();
+  expect(before - (await balance())).toBe(recordPrice);
+
+  relay.faults = { putStatus: 503 };
+  await action(second, 'Freeze', 'Garden').click();
+  await chooseNetwork(second);
+  await confirm(second, 'Freeze for ever');
+  const storing = second.waitForRequest(
+    (request) => request.method() === 'PUT' && request.url().endsWith(`/network/pointer/${address}`),
+  );
+  await pay(second);
+  await storing;
+  await second.close();
+  relay.faults = {};
+  expect(relay.pointers.get(address)).toEqual(created);
+
+  const third = await openPublish(context, root);
+  await expect(unfinished(third)).toContainText('The lasting address “Garden”');
+  await expect(row(third, 'Garden')).toContainText('frozen for ever');
+  await action(third, 'Store it again', 'Garden').click();
+  await chooseNetwork(third);
+  await form(third).getByRole('button', { name: 'Store it' }).click();
+  await expect(section(third)).toContainText('Garden is stored.');
+  await expect(unfinished(third)).toBeHidden();
+  expect(relay.pointers.get(address)).not.toEqual(created);
+  expect(await walletIn(third).asked()).toEqual([]);
+  expect(before - (await balance())).toBe(2n * recordPrice);
+});

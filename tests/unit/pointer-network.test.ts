@@ -1,0 +1,142 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { Address } from '../../src/address.ts';
+import { movePointer } from '../../src/owner/move-pointer.ts';
+import { newSeed, OwnerKey } from '../../src/owner/owner-key.ts';
+import { OwnerStates } from '../../src/owner/states.ts';
+import { pay } from '../../src/payment/pay.ts';
+import { Vault } from '../../src/payment/vault.ts';
+import { WalletAccount } from '../../src/payment/wallet-account.ts';
+import { openJournal, unfinishedUploads } from '../../src/shell/payment/journal-database.ts';
+import { openPointerNetwork } from '../../src/shell/payment/pointer-network.ts';
+import type { Due } from '../../src/shell/payment/use-payment.ts';
+import { problemOf } from '../support/payment-problem.ts';
+import { RelayDouble } from '../support/relay-double.ts';
+import { TestChain } from '../support/test-chain.ts';
+import { TestWallet } from '../support/test-wallet.ts';
+import { freshIndexedDb } from './support/indexed-db.ts';
+
+/** The price of a record at nodes without records: three times 0.00390625 ANT. */
+const recordPrice = 11_718_750_000_000_000n;
+const target = (digit: string) => ({ kind: 'chunk', target: Address.fromHex(digit.repeat(64)) }) as const;
+
+let chain: TestChain;
+let relay: RelayDouble;
+let key: OwnerKey;
+let states: OwnerStates;
+const signal = new AbortController().signal;
+
+beforeAll(async () => {
+  chain = await TestChain.start();
+  relay = await RelayDouble.start(chain);
+});
+afterAll(async () => {
+  await relay.stop();
+  await chain.stop();
+});
+beforeEach(() => {
+  freshIndexedDb();
+  relay.faults = {};
+  relay.pointers.clear();
+  key = new OwnerKey(newSeed());
+  states = OwnerStates.empty(key.address);
+});
+
+const paymentChain = () => ({ chainId: TestChain.chainId, token: chain.token, vault: chain.vault });
+
+/** Pays as the form does, once the user agrees. */
+async function payFor({ upload, bill }: Due): Promise<void> {
+  const vault = new Vault(paymentChain(), new TestWallet(chain));
+  const journal = openJournal(paymentChain());
+  await journal.putUpload(upload);
+  const account = await WalletAccount.connect(vault);
+  await pay(bill, account, recordPrice, { vault, journal, signal });
+}
+
+/** Leads the pointer to content. @param interrupted whether the page is closed before the state is saved. */
+async function move(digit: string, askToPay: (due: Due) => Promise<void>, interrupted = false) {
+  const choice = { relays: [relay.url], nodes: null, chain: paymentChain() };
+  const { peer, close } = await openPointerNetwork(choice, { name: 'Garden', askToPay, signal });
+  const save = async (next: OwnerStates) => {
+    if (interrupted) throw new Error('The page was closed.');
+    states = next;
+  };
+  try {
+    return await movePointer(key, target(digit), { peers: [peer], states, save, signal });
+  } finally {
+    close();
+  }
+}
+
+/** The amount of the token that the account has less afterwards, in atto. */
+async function spentBy(work: () => Promise<unknown>): Promise<bigint> {
+  const { token } = await chain.balances();
+  await work();
+  return token - (await chain.balances()).token;
+}
+
+describe('a pointer in the network', () => {
+  it('costs as much as a chunk for each new state, and nothing for a state that is stored', async () => {
+    const askToPay = vi.fn(payFor);
+    const spent = await spentBy(async () => {
+      const first = await move('1', askToPay);
+      expect(relay.pointers.get(key.address.hex)).toEqual(Buffer.from(first.pointer.record));
+      expect((await move('1', askToPay)).present).toEqual([relay.url]);
+      const second = await move('2', askToPay);
+      expect(second.pointer.counter).toBe(1n);
+      expect(relay.pointers.get(key.address.hex)).toEqual(Buffer.from(second.pointer.record));
+    });
+    expect(spent).toBe(2n * recordPrice);
+    expect(askToPay).toHaveBeenCalledTimes(2);
+    expect(askToPay.mock.calls[0]![0].bill.amount).toBe(recordPrice);
+    expect(await unfinishedUploads()).toEqual([]);
+  });
+
+  it('is neither signed nor stored if the user goes back', async () => {
+    const goBack = async () => {
+      throw new Error('back');
+    };
+    expect(await spentBy(() => expect(move('1', goBack)).rejects.toThrow('back'))).toBe(0n);
+    expect([states.all.length, relay.pointers.size]).toEqual([0, 0]);
+    expect(await unfinishedUploads()).toEqual([]);
+    const { pointer } = await move('2', payFor);
+    expect(pointer.counter).toBe(0n);
+  });
+
+  it('is paid once if the page is closed between the payment and the signed state', async () => {
+    const again = vi.fn();
+    const spent = await spentBy(async () => {
+      await expect(move('1', payFor, true)).rejects.toThrow('The page was closed.');
+      expect(await unfinishedUploads()).toMatchObject([
+        { address: key.address.hex, name: 'Garden', isPointer: true },
+      ]);
+      const { stored } = await move('1', again);
+      expect(stored).toEqual([relay.url]);
+    });
+    expect([spent, again.mock.calls.length]).toEqual([recordPrice, 0]);
+    expect(relay.pointers.size).toBe(1);
+    expect(await unfinishedUploads()).toEqual([]);
+  });
+
+  it('is paid once if the relay fails after the payment', async () => {
+    const again = vi.fn();
+    const spent = await spentBy(async () => {
+      relay.faults = { putStatus: 410 };
+      expect(await problemOf(move('1', payFor))).toBe('QUOTE_EXPIRED');
+      expect(states.newest?.counter).toBe(0n);
+      expect(await unfinishedUploads()).toHaveLength(1);
+      relay.faults = {};
+      await move('1', again);
+    });
+    expect([spent, again.mock.calls.length]).toEqual([recordPrice, 0]);
+    expect(await unfinishedUploads()).toEqual([]);
+  });
+
+  it('has no price if the relay names another vault or another payee', async () => {
+    const askToPay = vi.fn();
+    relay.faults = { info: { vault: `0x${'66'.repeat(20)}` } };
+    expect(await problemOf(move('1', askToPay))).toBe('CHAIN');
+    relay.faults = { offer: (offer) => ({ ...offer, rewardsAddress: `0x${'66'.repeat(20)}` }) };
+    expect(await problemOf(move('1', askToPay))).toBe('QUOTE');
+    expect([askToPay.mock.calls.length, states.all.length]).toEqual([0, 0]);
+  });
+});
