@@ -5,6 +5,7 @@ import type { Browser } from '@playwright/test';
 import { noise } from '../support/publish.ts';
 import { TestChain } from '../support/test-chain.ts';
 import { Devnet, killAll } from './devnet.ts';
+import { moveFromPage, nameFromPage } from './lasting.ts';
 import { NetworkPeer } from './network-peer.ts';
 import { payMeanwhile, publishForNothing, publishFromPage } from './publish-from-page.ts';
 import { makeSite, readBack, siteFiles } from './published.ts';
@@ -17,7 +18,7 @@ const nodeCount = 25;
 const fileBytes = 40_000_000;
 
 /**
- * A page brings what its wallet pays for to the nodes by WebRTC Direct. The gateway's host is no relay, and the gateway has
+ * A page brings what its wallet pays for to the nodes by WebRTC Direct, also the states of a lasting address. The gateway's host is no relay, and the gateway has
  * no peers. A fresh peer reads everything back from the nodes.
  */
 export async function publishThroughNodes(browser: Browser, folder: string): Promise<Row[]> {
@@ -50,6 +51,8 @@ export async function publishThroughNodes(browser: Browser, folder: string): Pro
     );
 
     const rows: Row[] = [];
+    const name = 'Garden';
+    let address = '';
     const file = `file of ${fileBytes / 1e6} MB`;
     for (const { item, path, isPrivate } of [
       { item: `a site of ${siteFiles} files`, path: site, isPrivate: false },
@@ -59,6 +62,16 @@ export async function publishThroughNodes(browser: Browser, folder: string): Pro
       const page = await app.choose(path, { isPrivate });
       const { target, seconds } = await publishFromPage(page, chain);
       rows.push({ step, item, bytes: await read(target, path), seconds });
+      if (path === site) {
+        const named = await nameFromPage(page, chain, name);
+        address = named.address;
+        const bytes = await read(address, site);
+        rows.push({ step, item: 'a lasting address of the site', bytes, seconds: named.seconds });
+      } else if (!isPrivate) {
+        const moved = await moveFromPage(page, chain, name);
+        const bytes = await read(address, path);
+        rows.push({ step, item: 'the address leads to the file', bytes, seconds: moved });
+      }
       await page.close();
       if (isPrivate) continue;
 
