@@ -100,6 +100,13 @@ export interface NodeClient {
 const multiplexing = `rpc-multiplex-${nodeLimits.requestsAtOnce}`;
 const smallFrame = nodeLimits.headerBytes + recordOverheadBytes;
 
+/** The bytes of a request. */
+interface Content {
+  body?: Uint8Array<ArrayBuffer>;
+  /** The time that a node gets to work on them before it answers, in milliseconds. For a payment it asks the chain. */
+  workMs?: number;
+}
+
 interface Pending {
   resolve(response: Response): void;
   onBytes(count: number): void;
@@ -217,13 +224,15 @@ export class ChannelClient implements NodeClient {
     const release = await raceAbort(this.#puts.take(options.signal), this.#end.signal);
     const paid = { quote, transaction_hash: transaction };
     const request = { type: 'put_chunk', address: address.hex, ...paid } as const;
-    const response = await this.#request(request, smallFrame, options, bytes, release);
+    const content = { body: bytes, workMs: nodeLimits.putMs };
+    const response = await this.#request(request, smallFrame, options, content, release);
     this.#parsed(response, () => checkStored(response, address.hex));
   }
 
   async getPointer(address: Address, options: RequestOptions): Promise<Uint8Array<ArrayBuffer> | undefined> {
     return this.#chunkProtocol(
       options,
+      0,
       (id) => encodePointerGet(id, address.bytes),
       (body, id) => decodePointerGet(body, id, address.bytes, limits.pointerBytes),
     );
@@ -238,6 +247,7 @@ export class ChannelClient implements NodeClient {
     }
     return this.#chunkProtocol(
       options,
+      nodeLimits.putMs,
       (id) => encodePointerPut(id, record, proof),
       (body, id) => decodePointerPut(body, id, address.bytes, state),
     );
@@ -271,9 +281,13 @@ export class ChannelClient implements NodeClient {
 
   #onAccept: (accept: Uint8Array) => void = () => undefined;
 
-  /** Sends a message of the network's own protocol, and reads its answer. Both have the number of the request. */
+  /**
+   * Sends a message of the network's own protocol, and reads its answer. Both have the number of the request.
+   * @param workMs as of `Content`.
+   */
   async #chunkProtocol<T>(
     options: RequestOptions,
+    workMs: number,
     encode: (id: number) => Uint8Array<ArrayBuffer>,
     decode: (body: Uint8Array, id: number) => T,
   ): Promise<T> {
@@ -282,7 +296,8 @@ export class ChannelClient implements NodeClient {
     // `#request` takes this number, so nothing may be awaited before.
     const id = this.#lastId + 1;
     const frame = smallFrame + nodeLimits.smallBodyBytes;
-    const response = await this.#request({ type: 'chunk_protocol' }, frame, options, encode(id));
+    const content = { body: encode(id), workMs };
+    const response = await this.#request({ type: 'chunk_protocol' }, frame, options, content);
     return this.#parsed(response, () => decode(response.body, id));
   }
 
@@ -304,7 +319,7 @@ export class ChannelClient implements NodeClient {
     request: RequestBody,
     frameBytes: number,
     { signal, onBytes = () => undefined }: RequestOptions,
-    body?: Uint8Array<ArrayBuffer>,
+    content?: Content,
     onEnd: () => void = () => undefined,
   ): Promise<Response> {
     const id = ++this.#lastId;
@@ -325,12 +340,12 @@ export class ChannelClient implements NodeClient {
     const isEarly = !this.#isGreeted;
     const count = (bytes: number) => signal.aborted || onBytes(bytes);
     const exchange = async () => {
-      const first = await this.#exchange(id, request, frameBytes, count, body);
+      const first = await this.#exchange(id, request, frameBytes, count, content);
       if (!isEarly || first.status !== 'error' || errorCode(first) !== notGreeted) return first;
       await this.#greeting;
       if (signal.aborted) return first;
       await this.#rate.take(this.#end.signal);
-      return this.#exchange(++this.#lastId, request, frameBytes, count, body);
+      return this.#exchange(++this.#lastId, request, frameBytes, count, content);
     };
     const finished = exchange().finally(release);
     // It has no other listener if the caller leaves.
@@ -361,13 +376,12 @@ export class ChannelClient implements NodeClient {
     request: RequestBody,
     frameBytes: number,
     onBytes: (count: number) => void = () => undefined,
-    body?: Uint8Array<ArrayBuffer>,
+    { body, workMs = 0 }: Content = {},
   ): Promise<Response> {
     const answer = new Promise<Response>((resolve) => {
       this.#pending.set(id, { resolve, onBytes });
     });
-    // The node answers a chunk only once it has all of it, and has asked the chain for the payment.
-    const workMs = body ? nodeLimits.putMs : 0;
+    // The node answers only once it has all bytes.
     this.#inbox.expect(frameBytes, workMs + transferMs(body?.length ?? 0));
     const totalMs = workMs + nodeLimits.stallMs + nodeLimits.requestsAtOnce * transferMs(frameBytes);
     const late = () => nodeError('timeout', 'A node does not answer a request, but others.');

@@ -139,7 +139,23 @@ export class Nodes {
    * @returns the verified records, one for each node that has one.
    * @throws as `chunk`. `NOT_FOUND` if a majority of the close group has none.
    */
-  async pointers<T>(address: Address, { signal, verify }: ReadOptions<T>): Promise<T[]> {
+  async pointers<T>(address: Address, options: ReadOptions<T>): Promise<T[]> {
+    const { records, denials } = await this.pointerVotes(address, options);
+    if (records.length + denials < nodeLimits.majority || records.length === 0) {
+      throw this.#absent(address, records.length > 0 ? 0 : denials);
+    }
+    return records;
+  }
+
+  /**
+   * Asks the close group for the records of a pointer.
+   * @returns the verified records, one for each node that has one, and how many nodes have none. The others are silent.
+   * @throws the signal's reason when aborted.
+   */
+  async pointerVotes<T>(
+    address: Address,
+    { signal, verify }: ReadOptions<T>,
+  ): Promise<{ records: T[]; denials: number }> {
     const never = new AbortController().signal;
     const group = await this.#lookup(address.bytes, signal, never, async (node, _, own) => {
       const client = await this.#pool.client(node, own);
@@ -155,10 +171,7 @@ export class Nodes {
       if (!record) denials++;
       else records.push(await verify(record));
     });
-    if (records.length + denials < nodeLimits.majority || records.length === 0) {
-      throw this.#absent(address, records.length > 0 ? 0 : denials);
-    }
-    return records;
+    return { records, denials };
   }
 
   /**

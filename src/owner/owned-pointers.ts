@@ -260,12 +260,20 @@ export class OwnedPointers {
     });
   }
 
-  /** Removes the key, its states and its label from this browser. The pointer keeps its target. */
-  async remove(address: Address): Promise<void> {
-    await this.#locked(address, async () => {
-      await this.#keys.remove(address);
-      await del(address.hex, this.#store);
-    });
+  /**
+   * Removes the key, its states and its label from this browser. The pointer keeps its target. Another tab may have an
+   * action with the pointer, which can take as long as its user thinks about a price.
+   * @throws the signal's reason when aborted meanwhile.
+   */
+  async remove(address: Address, signal: AbortSignal): Promise<void> {
+    await this.#locked(
+      address,
+      async () => {
+        await this.#keys.remove(address);
+        await del(address.hex, this.#store);
+      },
+      signal,
+    );
   }
 
   /** Removes all keys, states and labels. */

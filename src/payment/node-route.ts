@@ -28,7 +28,7 @@ const storingNodes = 20;
 const nodesPerHost = nodeLimits.majority - 1;
 /** So many nodes have to store a state of a pointer, or the majority of a reader could miss it. */
 const pointerQuorum = 5;
-/** So many nodes with a newer state leave too few for a quorum. A smaller number may lie. */
+/** So many nodes with a newer state leave too few of a close group for a quorum. A state of the owner has to prove it. */
 const outdatedBy = nodeLimits.closeGroup - pointerQuorum + 1;
 /** A chunk of four megabytes is in memory three times while it is sent. */
 const putsAtOnce = 4;

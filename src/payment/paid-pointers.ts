@@ -5,7 +5,7 @@ import { headEnd, newestPointer, type Pointer, parsePointer } from '../content/p
 import { AntwayError, asAntwayError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { PointerPeer } from '../owner/move-pointer.ts';
-import { paymentProblemOf } from './errors.ts';
+import { paymentError, paymentProblemOf } from './errors.ts';
 import type { RecordToStore } from './quotes.ts';
 import { type StoreParts, storePaid } from './upload.ts';
 
@@ -49,27 +49,57 @@ export function paidPointers(
       );
       if (newest) return newest.record;
       const { hex } = address;
-      throw new AntwayError('NOT_FOUND', `No relay has a state of ${hex}.`, { address: hex });
+      throw new AntwayError('NOT_FOUND', `The network has no state of ${hex}.`, { address: hex });
     },
     async prepare(address, record, signal) {
       if (!(await areUpToDate(readers, address, record, signal)))
         await payFor(pointerRecord(address, record));
     },
     async putPointer(address, record, { signal = parts.signal }) {
-      if (await areUpToDate(readers, address, record, signal)) return 'present';
+      const isUpToDate = await areUpToDate(readers, address, record, signal).catch(() => {
+        // To store the state again costs nothing, and a reader that is away must not prevent it.
+        signal.throwIfAborted();
+        return false;
+      });
+      if (isUpToDate) return 'present';
+      const { journal } = parts;
       const wanted = pointerRecord(address, record);
-      await parts.journal.setMissing(wanted.stateId);
+      const wasStored = (await journal.record(wanted.stateId))?.isStored === true;
+      await journal.setMissing(wanted.stateId);
+      // The first relay said that the state is stored, and a reader does not find it.
+      const relays = wasStored ? parts.relays.toReversed() : parts.relays;
       try {
-        return await storePaid(wanted, record, { ...parts, signal });
+        return await storePaid(wanted, record, { relays, journal, signal });
       } catch (error) {
-        if (paymentProblemOf(error) === 'OUTDATED') return 'outdated';
-        throw error;
+        if (paymentProblemOf(error) !== 'OUTDATED') throw error;
+        // Only a relay's or some nodes' word, which a state of the owner has to prove.
+        if (await isOutdated(readers, parsePointer(record, address), address, signal)) return 'outdated';
+        const message = 'Too few nodes store the new state. The payment is kept: try again later.';
+        throw paymentError('SHORTFALL', message, { address: address.hex }, error);
       }
     },
   };
 }
 
-/** Whether the newest state is this one everywhere. */
+/** Whether a reader knows a state that this one does not replace. */
+async function isOutdated(
+  readers: readonly PointerReader[],
+  wanted: Pointer,
+  address: Address,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const states = await Promise.all(
+    readers.map((reader) => stateAt(reader, address, signal).catch(() => undefined)),
+  );
+  signal.throwIfAborted();
+  const known = states.filter((state) => state !== undefined);
+  return known.some(({ record }) => !hasHead(record, wanted)) && newestPointer(wanted, known) !== wanted;
+}
+
+const hasHead = (record: Uint8Array, { record: other }: Pointer) =>
+  equalBytes(record.subarray(0, headEnd), other.subarray(0, headEnd));
+
+/** Whether this state is at all readers, as far as each can tell. */
 async function areUpToDate(
   readers: readonly PointerReader[],
   address: Address,

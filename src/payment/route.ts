@@ -35,7 +35,8 @@ export interface Route {
   pools(request: BatchRequest, signal: AbortSignal): Promise<NodePrice[][] | undefined>;
   /**
    * Brings a paid record to the network.
-   * @throws AntwayError `UNPAID`, `QUOTE_EXPIRED`, `QUOTE`, `SHORTFALL`. The payment stays valid in all cases.
+   * @throws AntwayError `UNPAID`, `QUOTE_EXPIRED`, `QUOTE`, `SHORTFALL`. The payment stays valid in all cases. `OUTDATED` if
+   *   the route says that the network has a newer state of the pointer.
    */
   store(payment: RecordPayment, bytes: Uint8Array<ArrayBuffer>, signal: AbortSignal): Promise<void>;
 }

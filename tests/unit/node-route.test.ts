@@ -400,9 +400,7 @@ describe('a pointer without a relay', () => {
   });
 
   it('needs five nodes that store it', async () => {
-    open(7);
-    reader = nodePointerReader(network.client());
-    pointers = paidPointers([reader], async (due) => paid(await offerFor(due)), parts());
+    openSmall();
     spoil(around().slice(0, 2), { pointerAnswer: 'full' });
     expect(await store(first)).toBe('stored');
     expect(holdersOf(first)).toBe(5);
@@ -435,18 +433,37 @@ describe('a pointer without a relay', () => {
     await expect(store(second)).rejects.toEqual(problem('SHORTFALL'));
   });
 
-  it('is outdated only if three nodes say so', async () => {
+  it('is outdated only if a node has a newer state, whatever nodes say', async () => {
+    openSmall();
+    spoil(around().slice(0, 3), { pointerAnswer: 'stale' });
+    await expect(store(first)).rejects.toEqual(problem('SHORTFALL'));
+    spoil(network.all, {});
+    for (const node of network.all) node.pointers.set(address.hex, second.record);
+    expect(await clock.run(pointers.putPointer(address, first.record, { signal }))).toBe('outdated');
+  });
+
+  it('is not asked for again while silent nodes may have it, and is stored if it was paid for', async () => {
     await store(first);
-    spoil(around().slice(0, 2), { pointerAnswer: 'stale' });
-    expect(await store(second)).toBe('stored');
-    const third = signPointer(key, { kind: 'chunk', target }, [second]);
+    for (const node of around().slice(0, 3)) node.pointers.clear();
+    spoil(around().slice(3), { isDead: true });
+    // Connections that are open would live on.
+    const anew = nodePointerReader(network.client());
+    await expect(clock.run(anew.hasState!(address, first.record, signal))).rejects.toMatchObject({
+      code: 'PEERS_UNREACHABLE',
+    });
+    expect(agreed).toHaveLength(1);
+    openSmall();
+    await clock.run(pointers.prepare!(address, first.record, signal));
+    reader.hasState = () => Promise.reject(new Error('It does not answer.'));
+    expect(await clock.run(pointers.putPointer(address, first.record, { signal }))).toBe('stored');
+  });
+
+  /** Seven nodes, so that no others take the place of those that fail. */
+  function openSmall(): void {
     open(7);
     reader = nodePointerReader(network.client());
     pointers = paidPointers([reader], async (due) => paid(await offerFor(due)), parts());
-    spoil(around().slice(0, 3), { pointerAnswer: 'stale' });
-    await clock.run(pointers.prepare!(address, third.record, signal));
-    expect(await clock.run(pointers.putPointer(address, third.record, { signal }))).toBe('outdated');
-  });
+  }
 
   it('is unpaid if the nodes see no payment, and is stored later', async () => {
     await clock.run(pointers.prepare!(address, first.record, signal));

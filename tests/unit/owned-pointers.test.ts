@@ -188,7 +188,7 @@ it('damaged states are listed, and keep the pointer from being moved until its k
   expect((await pointers.list()).map(({ label }) => label)).toEqual(['Another', 'Garden']);
   const move = () => pointers.move(address, passphrase, target('1'), { peers: [memoryPeer()], signal });
   await expect(move()).rejects.toMatchObject({ code: 'BAD_CONFIG' });
-  await pointers.remove(address);
+  await pointers.remove(address, signal);
   await pointers.add(seed, passphrase, 'Garden');
   expect((await move()).pointer.counter).toBe(0n);
   await pointers.clear();

@@ -3,6 +3,7 @@ import { isLocalNetwork, openNodes } from '../../nodes/open-nodes.ts';
 import type { PaymentChain } from '../../payment/chain.ts';
 import { nodePointerReader } from '../../payment/node-pointers.ts';
 import { NodeRoute } from '../../payment/node-route.ts';
+import type { PointerReader } from '../../payment/paid-pointers.ts';
 import type { Route } from '../../payment/route.ts';
 import type { NodeNetwork } from '../../server-config.ts';
 import { serveRoute } from './route-port.ts';
@@ -11,7 +12,7 @@ import { serveRoute } from './route-port.ts';
 export interface DirectAccess {
   route: Route;
   /** Reads pointers, and the content that they lead to. */
-  reader: ReturnType<typeof nodePointerReader>;
+  reader: PointerReader;
   /** Ends the connections. */
   close(): void;
 }

@@ -40,7 +40,11 @@ function Fields({ config, problem, note, idPrefix = '', onChange }: Omit<Props, 
   const t = paymentTexts();
   const network = config?.useNodes ? config.nodes : null;
   useEffect(() => onChange(networkChoiceOf(form, found, network)), [form, found, config?.useNodes]);
-  const change = (part: Partial<typeof lastNetwork>) => setForm({ ...Object.assign(lastNetwork, part) });
+  function change(part: Partial<typeof lastNetwork>) {
+    Object.assign(lastNetwork, part);
+    // Other fields like these may be on the screen, with values of their own.
+    setForm((form) => ({ ...form, ...part }));
+  }
   const problems = { relay: t.badRelay, 'no-relay': t.noRelayChosen, chain: t.badChain };
 
   return (

@@ -1,11 +1,14 @@
 import type { PointerPeer } from '../../owner/move-pointer.ts';
 import { prepareBill } from '../../payment/bill.ts';
+import type { PaymentChain } from '../../payment/chain.ts';
 import { paidPointers } from '../../payment/paid-pointers.ts';
 import type { RecordToStore } from '../../payment/quotes.ts';
 import { Relay } from '../../payment/relay.ts';
 import { PeerUrl } from '../../peer-url.ts';
 import { HttpTransport } from '../../peers/transports/http.ts';
+import type { NodeNetwork } from '../../server-config.ts';
 import { partProblem } from '../part-problem.ts';
+import type { DirectAccess } from './direct-route.ts';
 import { openJournal } from './journal-database.ts';
 import type { NetworkChoice } from './network-choice.ts';
 import type { Due } from './use-payment.ts';
@@ -70,9 +73,9 @@ export async function openPointerNetwork(
 }
 
 /** Most actions need no connections to nodes, so their code is loaded separately. */
-async function openNodesOf(...network: Parameters<typeof import('./direct-route.ts').openDirect>) {
+async function openNodesOf(network: NodeNetwork, chain: PaymentChain): Promise<DirectAccess> {
   const { openDirect } = await import('./direct-route.ts').catch((error) => {
     throw partProblem(error);
   });
-  return openDirect(...network);
+  return openDirect(network, chain);
 }

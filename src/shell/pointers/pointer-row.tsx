@@ -238,8 +238,8 @@ function ActionForm({ pointer, publications, config, action, onPhrase, onCancel,
     async phrase(signal) {
       onPhrase(await ownedPointers.phrase(address, await key.unlock(signal)));
     },
-    async remove() {
-      await ownedPointers.remove(address);
+    async remove(signal) {
+      await ownedPointers.remove(address, signal);
       if (pointer.passkey) await forgetPasskey(pointer.passkey);
       onDone(t.removed(name));
     },

@@ -55,7 +55,7 @@ export function usePlace(config: GatewayConfig | null) {
     // The fields of the network say what is wrong.
     if (isOfNetwork(wrong)) return new FormProblem('', `${idPrefix}${networkFieldOf[wrong]}`);
     const { badPeer, noPeerChosen } = texts.publish;
-    return new FormProblem(wrong === 'peer' ? badPeer : noPeerChosen, 'other-peer');
+    return new FormProblem(wrong === 'peer' ? badPeer : noPeerChosen, `${idPrefix}other-peer`);
   }
 
   async function runInNetwork<T>(
@@ -110,7 +110,7 @@ export function usePlace(config: GatewayConfig | null) {
           ))}
         </fieldset>
         {place === 'peers' ? (
-          <PeerFields choice={peers} problem={isOfNetwork(problem) ? null : problem} />
+          <PeerFields choice={peers} problem={isOfNetwork(problem) ? null : problem} idPrefix={idPrefix} />
         ) : (
           <NetworkFields
             config={config}

@@ -49,8 +49,15 @@ function takesRecords({ kind }: PeerUrl): boolean {
   return kind === 'antway';
 }
 
+interface Props {
+  choice: PeerChoice;
+  problem: PeerProblem | null;
+  /** Begins the ids of the fields, where others like these may be on the screen. */
+  idPrefix?: string;
+}
+
 /** Fields for the peers to write to, and their token. */
-export function PeerFields({ choice, problem }: { choice: PeerChoice; problem: PeerProblem | null }) {
+export function PeerFields({ choice, problem, idPrefix = '' }: Props) {
   const { known, form, change } = choice;
   const t = texts.publish;
   return (
@@ -63,7 +70,7 @@ export function PeerFields({ choice, problem }: { choice: PeerChoice; problem: P
       />
       <div class="field-pair">
         <TextField
-          id="other-peer"
+          id={`${idPrefix}other-peer`}
           label={t.otherPeer}
           type="url"
           placeholder={t.otherPeerPlaceholder}
@@ -73,7 +80,7 @@ export function PeerFields({ choice, problem }: { choice: PeerChoice; problem: P
           onInput={(other) => change({ other })}
         />
         <TextField
-          id="token"
+          id={`${idPrefix}token`}
           label={t.token}
           type="password"
           note={t.tokenNote}
