@@ -16,6 +16,26 @@ export interface LabPage {
   processorMs(): Promise<number>;
 }
 
+/** A page of Playwright or puppeteer. */
+interface DrivenPage extends Pick<LabPage, 'url' | 'goto' | 'waitForFunction' | 'close'> {
+  evaluate<Result>(run: (argument: unknown) => Result | Promise<Result>, argument: unknown): Promise<Result>;
+}
+
+/** Gives both kinds of pages one interface. Their types of an argument know handles, which the lab does not pass. */
+export function labPageOf(page: DrivenPage, processorMs: () => Promise<number>): LabPage {
+  return {
+    url: () => page.url(),
+    goto: (url) => page.goto(url),
+    evaluate: <Argument, Result>(
+      run: (argument: Argument) => Result | Promise<Result>,
+      argument?: Argument,
+    ): Promise<Result> => page.evaluate(run as (argument: unknown) => Result | Promise<Result>, argument),
+    waitForFunction: (condition) => page.waitForFunction(condition),
+    close: () => page.close(),
+    processorMs,
+  };
+}
+
 /** The browser that is measured, with a profile on disk: databases of a profile in memory would be in memory, too. */
 export interface LabBrowser {
   /** Its name and version. */

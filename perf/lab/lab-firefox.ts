@@ -1,6 +1,6 @@
-import type { Browser, Page } from 'puppeteer-core';
+import type { Browser } from 'puppeteer-core';
 import { evaluateInFirefox, launchFirefox } from '../../tests/support/firefox.ts';
-import type { LabBrowser, LabPage } from './lab-browser.ts';
+import { type LabBrowser, type LabPage, labPageOf } from './lab-browser.ts';
 
 /** Stops the workers of all registrations, as the developer tools' page of workers does. */
 const stopAllWorkers = `(async () => {
@@ -33,7 +33,8 @@ export class LabFirefox implements LabBrowser {
   }
 
   async newPage(): Promise<LabPage> {
-    return new FirefoxPage(this.browser, await this.browser.newPage());
+    const processorMs = async () => Number(await evaluateInFirefox(this.browser, allProcessorMs));
+    return labPageOf(await this.browser.newPage(), processorMs);
   }
 
   async stopWorkers(): Promise<void> {
@@ -42,39 +43,5 @@ export class LabFirefox implements LabBrowser {
 
   close(): Promise<void> {
     return this.browser.close();
-  }
-}
-
-class FirefoxPage implements LabPage {
-  constructor(
-    private readonly browser: Browser,
-    private readonly page: Page,
-  ) {}
-
-  url(): string {
-    return this.page.url();
-  }
-
-  goto(url: string): Promise<unknown> {
-    return this.page.goto(url);
-  }
-
-  evaluate<Argument, Result>(
-    run: (argument: Argument) => Result | Promise<Result>,
-    argument?: Argument,
-  ): Promise<Result> {
-    return this.page.evaluate(run as (argument: unknown) => Result | Promise<Result>, argument);
-  }
-
-  waitForFunction(condition: () => unknown): Promise<unknown> {
-    return this.page.waitForFunction(condition);
-  }
-
-  close(): Promise<void> {
-    return this.page.close();
-  }
-
-  async processorMs(): Promise<number> {
-    return Number(await evaluateInFirefox(this.browser, allProcessorMs));
   }
 }
