@@ -1,11 +1,11 @@
-import { type Address, equalBytes } from '../address.ts';
+import type { Address } from '../address.ts';
 import { VerifiedChunk } from '../chunks/verified-chunk.ts';
-import { headEnd, newestPointer, parsePointer } from '../content/pointer.ts';
+import { newestPointer, parsePointer } from '../content/pointer.ts';
 import { nodeError } from '../nodes/node-error.ts';
 import { nodeLimits } from '../nodes/node-limits.ts';
 import type { Nodes } from '../nodes/nodes.ts';
 import { loadBlake3 } from '../self-encryption/blake3.ts';
-import type { PointerReader } from './paid-pointers.ts';
+import { isSameState, type PointerReader } from './paid-pointers.ts';
 
 /**
  * Reads pointers and chunks from the nodes of a network. Its `pointer` gives the newest state that a node close to the
@@ -26,9 +26,8 @@ export function nodePointerReader(nodes: Pick<Nodes, 'chunk' | 'pointers' | 'poi
     pointer: async (address, _maxBytes, signal) =>
       newestPointer(undefined, await nodes.pointers(address, readOptions(address, signal)))!.record,
     async hasState(address, record, signal) {
-      const head = record.subarray(0, headEnd);
       const { records, denials } = await nodes.pointerVotes(address, readOptions(address, signal));
-      const holders = records.filter((state) => equalBytes(state.record.subarray(0, headEnd), head)).length;
+      const holders = records.filter((state) => isSameState(state.record, record)).length;
       if (holders >= nodeLimits.majority) return true;
       const others = records.length - holders + denials;
       // The silent nodes may have it.

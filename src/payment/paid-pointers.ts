@@ -92,12 +92,15 @@ async function isOutdated(
     readers.map((reader) => stateAt(reader, address, signal).catch(() => undefined)),
   );
   signal.throwIfAborted();
-  const known = states.filter((state) => state !== undefined);
-  return known.some(({ record }) => !hasHead(record, wanted)) && newestPointer(wanted, known) !== wanted;
+  return states.some(
+    (state) => state && !isSameState(state.record, wanted.record) && newestPointer(state, [wanted]) === state,
+  );
 }
 
-const hasHead = (record: Uint8Array, { record: other }: Pointer) =>
-  equalBytes(record.subarray(0, headEnd), other.subarray(0, headEnd));
+/** Whether two records of one pointer have the same state. An owner can sign it several times. */
+export function isSameState(record: Uint8Array, other: Uint8Array): boolean {
+  return equalBytes(record.subarray(0, headEnd), other.subarray(0, headEnd));
+}
 
 /** Whether this state is at all readers, as far as each can tell. */
 async function areUpToDate(
@@ -106,11 +109,10 @@ async function areUpToDate(
   record: Uint8Array,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const head = record.subarray(0, headEnd);
   const isUpToDate = async (reader: PointerReader) => {
     if (reader.hasState) return reader.hasState(address, record, signal);
     const state = await stateAt(reader, address, signal);
-    return state !== undefined && equalBytes(state.record.subarray(0, headEnd), head);
+    return state !== undefined && isSameState(state.record, record);
   };
   return !(await Promise.all(readers.map(isUpToDate))).includes(false);
 }

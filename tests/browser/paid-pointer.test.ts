@@ -4,6 +4,7 @@ import { expect, fetchIn, openShellIn, test } from '../support/chromium.ts';
 import {
   action,
   addressOf,
+  choosePage,
   fillNewPassphrase,
   openPublish,
   passphrase,
@@ -80,12 +81,7 @@ const balance = async () => (await chain.balances()).token;
 
 /** Publishes a page with this title in the network. */
 async function publishPaid(page: Page, title: string): Promise<void> {
-  const again = page.getByRole('button', { name: 'Publish something else' });
-  if (await again.isVisible()) await again.click();
-  const buffer = Buffer.from(`<!doctype html><title>${title}</title><h1>${title}</h1>`);
-  await page
-    .locator('input[name=files]')
-    .setInputFiles({ name: `${title}.html`, mimeType: 'text/html', buffer });
+  await choosePage(page, title);
   await fillNetwork(page, chain, { relay: relay.url });
   await seePrice(page);
   await connect(page);

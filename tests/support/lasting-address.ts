@@ -34,14 +34,19 @@ export async function openPublish(context: BrowserContext, root: string): Promis
 
 /** Publishes a page with this title, as a file of its own name. */
 export async function publishPage(page: Page, title: string): Promise<void> {
+  await choosePage(page, title);
+  await page.getByRole('button', { name: 'Publish', exact: true }).click();
+  await expect(page.getByRole('region', { name: 'Published', exact: true })).toBeVisible();
+}
+
+/** Chooses a page with this title to be published, as a file of its own name. */
+export async function choosePage(page: Page, title: string): Promise<void> {
   const again = page.getByRole('button', { name: 'Publish something else' });
   if (await again.isVisible()) await again.click();
   const buffer = Buffer.from(`<!doctype html><title>${title}</title><h1>${title}</h1>`);
   await page
     .locator('input[name=files]')
     .setInputFiles({ name: `${title}.html`, mimeType: 'text/html', buffer });
-  await page.getByRole('button', { name: 'Publish', exact: true }).click();
-  await expect(page.getByRole('region', { name: 'Published', exact: true })).toBeVisible();
 }
 
 /** A new lasting address is unlocked with the passphrase, or with a passkey of the page's authenticator. */

@@ -5,7 +5,7 @@ import { Address, equalBytes } from '../../src/address.ts';
 import type { Pointer } from '../../src/content/pointer.ts';
 import type { PointerPeer } from '../../src/owner/move-pointer.ts';
 import { OwnerKey } from '../../src/owner/owner-key.ts';
-import { signPointer } from '../../src/owner/sign-pointer.ts';
+import { freezePointer, signPointer } from '../../src/owner/sign-pointer.ts';
 import { proofOf, requestBatch } from '../../src/payment/batch.ts';
 import { prepareBill } from '../../src/payment/bill.ts';
 import type { PaymentJournal } from '../../src/payment/journal.ts';
@@ -15,6 +15,7 @@ import { encodeCommitment, priceFrom, quoteOf } from '../../src/payment/node-quo
 import { NodeRoute } from '../../src/payment/node-route.ts';
 import { type PointerReader, paidPointers, pointerRecord } from '../../src/payment/paid-pointers.ts';
 import { checkOffer, checkStoredOffer, type Offer, type RecordToStore } from '../../src/payment/quotes.ts';
+import type { Route } from '../../src/payment/route.ts';
 import { confirmStored, storePaid } from '../../src/payment/upload.ts';
 import { memoryJournal } from '../support/memory-journal.ts';
 import { type NodeFaults, PayingNodes } from '../support/paying-nodes.ts';
@@ -341,13 +342,14 @@ describe('a pointer without a relay', () => {
   beforeEach(() => {
     reader = nodePointerReader(network.client());
     agreed = [];
-    const payFor = async (due: RecordToStore) => {
-      agreed.push(due.stateId!);
-      const bill = await prepareBill([due], parts());
-      for (const offer of bill.due.offers) await paid(offer);
-    };
     pointers = paidPointers([reader], payFor, parts());
   });
+
+  async function payFor(due: RecordToStore): Promise<void> {
+    agreed.push(due.stateId!);
+    const bill = await prepareBill([due], parts());
+    for (const offer of bill.due.offers) await paid(offer);
+  }
 
   /** The nodes, closest to the pointer first. */
   const around = () =>
@@ -440,6 +442,32 @@ describe('a pointer without a relay', () => {
     spoil(network.all, {});
     for (const node of network.all) node.pointers.set(address.hex, second.record);
     expect(await clock.run(pointers.putPointer(address, first.record, { signal }))).toBe('outdated');
+  });
+
+  it('is outdated if another final state is there, which nothing replaces', async () => {
+    openSmall();
+    const mine = freezePointer(key, first, [first]);
+    const rival = freezePointer(key, second, [second]);
+    await clock.run(pointers.prepare!(address, mine.record, signal));
+    for (const node of network.all) node.pointers.set(address.hex, rival.record);
+    expect(await clock.run(pointers.putPointer(address, mine.record, { signal }))).toBe('outdated');
+  });
+
+  it('is stored by the second route if the first one had only said so', async () => {
+    const liar: Route = {
+      url: 'https://liar.example',
+      hasBatches: false,
+      check: async () => undefined,
+      quotes: (records) => route.quotes(records, signal),
+      pools: async () => undefined,
+      store: async () => undefined,
+    };
+    pointers = paidPointers([reader], payFor, { ...parts(), relays: [liar, route] });
+    await store(first);
+    expect(holdersOf(first)).toBe(0);
+    expect(await store(first)).toBe('stored');
+    expect(holdersOf(first)).toBe(7);
+    expect(network.paid.size).toBe(1);
   });
 
   it('is not asked for again while silent nodes may have it, and is stored if it was paid for', async () => {
