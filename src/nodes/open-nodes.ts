@@ -1,9 +1,9 @@
 import { createStore } from 'idb-keyval';
 import type { NodeNetwork } from '../server-config.ts';
+import { ChannelClient } from './channel-client.ts';
 import { systemClock, withTimeout } from './clock.ts';
 import { isPublicHost } from './host.ts';
 import { parseSeeds } from './node-address.ts';
-import { ChannelClient } from './node-client.ts';
 import { nodeError } from './node-error.ts';
 import { nodeLimits } from './node-limits.ts';
 import { IndexedDbMemory, noMemory } from './node-memory.ts';

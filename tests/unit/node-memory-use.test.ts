@@ -1,8 +1,8 @@
 import { blake3 } from '@noble/hashes/blake3.js';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Address } from '../../src/address.ts';
+import { ChannelClient } from '../../src/nodes/channel-client.ts';
 import { FrameReader, frameMessages } from '../../src/nodes/frames.ts';
-import { ChannelClient } from '../../src/nodes/node-client.ts';
 import { nodeError } from '../../src/nodes/node-error.ts';
 import { nodeLimits } from '../../src/nodes/node-limits.ts';
 import { NodeOwner } from '../../src/nodes/owner.ts';

@@ -3,9 +3,10 @@ import { describe, expect, it, vi } from 'vitest';
 import { Address, toHex } from '../../src/address.ts';
 import { concat } from '../../src/nodes/bytes.ts';
 import type { NodeChannel } from '../../src/nodes/channel.ts';
+import { ChannelClient } from '../../src/nodes/channel-client.ts';
 import type { StorageQuote } from '../../src/nodes/messages.ts';
 import { formatNodeAddress } from '../../src/nodes/node-address.ts';
-import { ChannelClient, type NodeClient } from '../../src/nodes/node-client.ts';
+import type { NodeClient } from '../../src/nodes/node-client.ts';
 import { nodeLimits } from '../../src/nodes/node-limits.ts';
 import {
   type Answer,
