@@ -36,6 +36,8 @@ test('the nodes are offered for uploads once direct connections are on, and an e
   const page = await openPublish(context, root);
   await choose(page);
   await expect(direct(page)).toHaveCount(0);
+  const howTo = page.getByText('allow “Direct connections” in the settings');
+  await expect(howTo).toBeVisible();
   await page.goto(`${root}/#settings`);
   await page.getByRole('region', { name: 'Direct connections' }).getByRole('checkbox').check();
   // The page that loads next would end a request that saves it.
@@ -48,6 +50,7 @@ test('the nodes are offered for uploads once direct connections are on, and an e
   // Also on the network's own chain.
   await page.getByLabel('Chain, token and vault').fill('');
   await expect(direct(page)).toBeVisible();
+  await expect(howTo).toHaveCount(0);
   await fillNetwork(page, chain);
   await expect(direct(page)).toHaveAccessibleName(/the nodes learn your IP address/);
   await expectAccessible(page);

@@ -60,6 +60,7 @@ function Fields({ config, problem, note, idPrefix = '', onChange }: Omit<Props, 
           {isAsking ? t.findingRelays : found.length === 0 && t.noRelays}
         </p>
       </UrlChecks>
+      {config?.useNodes === false && <p class="note">{t.directOff}</p>}
       {network && (
         <label class="check">
           <input

@@ -9,6 +9,8 @@ export const payment: typeof english = {
   direct: 'Die Knoten des Netzwerks, direkt',
   directNote:
     'Diese Seite bringt es zu den Knoten, ohne Peer. Das dauert länger, und die Knoten erfahren Ihre IP-Adresse. Mit einem Peer prüfen sich beide gegenseitig.',
+  directOff:
+    'Die Knoten des Netzwerks können es ohne Peer annehmen. Erlauben Sie dafür „Direkte Verbindungen“ in den Einstellungen.',
   otherRelay: 'Ein anderer Peer, der es ins Netzwerk bringt',
   otherRelayPlaceholder: 'https://peer.example:4433',
   badRelay: 'Geben Sie eine https://-URL ohne Pfad ein, oder http:// auf diesem Computer.',

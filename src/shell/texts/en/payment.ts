@@ -7,6 +7,8 @@ export const payment = {
   direct: 'The network’s nodes, directly',
   directNote:
     'This page brings it to the nodes, without a peer. It takes longer, and the nodes learn your IP address. With a peer, each checks the other.',
+  directOff:
+    'The network’s nodes can take it without a peer. For that, allow “Direct connections” in the settings.',
   otherRelay: 'Another peer that brings it to the network',
   otherRelayPlaceholder: 'https://peer.example:4433',
   badRelay: 'Enter an https:// URL without a path, or http:// on this computer.',
