@@ -175,6 +175,21 @@ impl PathEstimator {
             .map_or(min_rtt, |recent| recent.max(min_rtt))
     }
 
+    /// Confirms the minimum round trip with data that was sent while nothing was in flight: there was no queue of this
+    /// sender. The round trip may be longer by the time that the path takes to deliver the data, and by `tolerance`. It
+    /// is longer still if the path has changed, or if others have a queue. Then nothing is confirmed.
+    pub fn confirm_min_rtt(&mut self, now: Instant, batch: AckBatch, tolerance: Duration) {
+        let rate = self.rate();
+        let Some((min_rtt, seen)) = &mut self.min_rtt else {
+            return;
+        };
+        let delivery = Duration::from_secs_f64(batch.bytes as f64 / rate.max(1) as f64);
+        let rtt = now.saturating_duration_since(batch.newest_sent);
+        if rtt <= *min_rtt + delivery + tolerance {
+            *seen = now;
+        }
+    }
+
     /// The time since a round trip last confirmed the minimum.
     pub fn min_rtt_age(&self, now: Instant) -> Duration {
         self.min_rtt.map_or(Duration::ZERO, |(_, seen)| {

@@ -20,6 +20,7 @@ use super::phase::{MIN_QUEUE, Phase, Startup};
 use quinn_proto::RttEstimator;
 use quinn_proto::congestion::{Controller, ControllerFactory, ControllerMetrics};
 use std::any::Any;
+use std::mem;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -48,6 +49,8 @@ struct Tolerant {
     ceiling: Ceiling,
     phase: Phase,
     path: PathEstimator,
+    /// Whether nothing was in flight after the last acknowledgements.
+    is_idle: bool,
     /// The acknowledgements that are being processed.
     batch: Option<AckBatch>,
     /// How long acknowledgements are delayed, for example by schedulers and radios.
@@ -74,6 +77,7 @@ impl Tolerant {
             ceiling: Ceiling::none(now),
             phase: Phase::Startup(Startup::default()),
             path: PathEstimator::new(now),
+            is_idle: true,
             batch: None,
             ack_delay: Duration::ZERO,
             loss_meter: LossMeter::default(),
@@ -153,6 +157,10 @@ impl Controller for Tolerant {
             return;
         };
         let completed_round = self.path.acknowledged(now, batch, app_limited);
+        // A pause measures the path as well as `Phase::ProbeRtt` does, which would make the next answer slow.
+        if mem::replace(&mut self.is_idle, in_flight == 0) {
+            self.path.confirm_min_rtt(now, batch, MIN_QUEUE);
+        }
         if let Phase::ProbeRtt(probe) = &mut self.phase {
             let path_bytes = self.path.bytes_in(self.path.min_rtt());
             if probe.until.is_some() {

@@ -75,6 +75,7 @@ fn downloads_with_different_round_trips_share_a_link() {
     let link = Link::new(20, 0.0, 50);
     let servers = [0, 30, 80, 180].map(|extra_ms| Sender {
         extra_round_trip: Duration::from_millis(extra_ms),
+        answers: None,
         ..Sender::from((Tolerant, 0))
     });
     let outcome = download(&link, &servers, 60);

@@ -24,6 +24,38 @@ pub struct Flow {
     pub acknowledge_at: Option<Duration>,
     pub received: u64,
     pub bytes: Vec<u64>,
+    /// The answers of the server. `None`: data without end.
+    pub answers: Option<Answers>,
+}
+
+/// Answers of one size, with pauses between them.
+#[derive(Clone, Copy, Debug)]
+pub struct Answers {
+    pub bytes: usize,
+    /// The time from the start of one answer to the start of the next. The first one starts after this time.
+    pub interval: Duration,
+    /// The rest of the answer that is being sent.
+    pub left: usize,
+    /// When the next answer starts.
+    pub next_at: Duration,
+}
+
+impl Answers {
+    /// Answers of this size.
+    pub fn new(bytes: usize, interval: Duration) -> Self {
+        Self {
+            bytes,
+            interval,
+            left: 0,
+            next_at: interval,
+        }
+    }
+
+    /// Starts the next answer.
+    pub fn start(&mut self) {
+        self.left += self.bytes;
+        self.next_at += self.interval;
+    }
 }
 
 /// An end of a connection.
@@ -70,11 +102,18 @@ impl Flow {
     pub fn write(&mut self) {
         if let (Some((_, connection)), Some(stream)) = (&mut self.server.connection, self.stream) {
             let bytes = Bytes::from_static(&[0; 65_536]);
-            while connection
-                .send_stream(stream)
-                .write_chunks(&mut [bytes.clone()])
-                .is_ok()
-            {}
+            let mut left = self.answers.map_or(usize::MAX, |answers| answers.left);
+            while left > 0 {
+                let part = bytes.slice(..left.min(bytes.len()));
+                let mut stream = connection.send_stream(stream);
+                let Ok(written) = stream.write_chunks(&mut [part]) else {
+                    break;
+                };
+                left -= written.bytes;
+            }
+            if let Some(answers) = &mut self.answers {
+                answers.left = left;
+            }
         }
     }
 

@@ -10,8 +10,10 @@ mod simulation;
 mod tls;
 
 use antway_peer::congestion::CongestionControl::{Bbr, Cubic, Tolerant};
+use flow::Answers;
 use link::{Link, Policer};
-use simulation::download;
+use measurements::TICK;
+use simulation::{Sender, download};
 use std::time::{Duration, Instant};
 
 #[test]
@@ -161,6 +163,30 @@ fn stays_below_the_rate_of_a_policer() {
         let dropped = outcome.dropped(10, 40);
         assert!(share >= 0.75, "{share:.3} of {link:?}");
         assert!(dropped <= 0.01, "{dropped:.3} dropped of {link:?}");
+    }
+}
+
+/// Users read one page for a while, and then open the next. A controller that measures the round trip again after each
+/// pause, with half of its window, needs 0.1 s more for each page.
+#[test]
+fn sends_at_full_speed_after_a_pause() {
+    let bytes = 400_000;
+    for round_trip_ms in [20, 50] {
+        let link = Link::new(round_trip_ms, 0.0, 10);
+        let sender = Sender {
+            control: Tolerant,
+            starts_after: 0,
+            extra_round_trip: Duration::ZERO,
+            answers: Some(Answers::new(bytes, Duration::from_secs(12))),
+        };
+        let outcome = download(&link, &[sender], 47);
+        let least = Duration::from_secs_f64(bytes as f64 * 8.0 / link.bits_per_second as f64);
+        // Times are multiples of `TICK`.
+        let most = least + link.round_trip / 2 + TICK;
+        for start in [24, 36] {
+            let time = outcome.time_of(0, start, bytes);
+            assert!(time <= most, "{time:?} of at most {most:?} for {link:?}");
+        }
     }
 }
 

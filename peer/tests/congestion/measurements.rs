@@ -24,6 +24,16 @@ impl Measurements {
         bytes as f64 * 8.0 / (to - from) as f64
     }
 
+    /// The time from a moment, in seconds, until a client has read this many bytes.
+    pub fn time_of(&self, client: usize, from: u64, bytes: usize) -> Duration {
+        let mut read = 0;
+        let number = self.bytes[client][ticks(from)..].iter().position(|tick| {
+            read += tick;
+            read >= bytes as u64
+        });
+        TICK * (number.expect("the client reads all") as u32 + 1)
+    }
+
     /// The mean length of the queue between two moments, in seconds.
     pub fn queued(&self, from: u64, to: u64) -> Duration {
         let queued = &self.queued[ticks(from)..ticks(to)];

@@ -1,7 +1,7 @@
 //! Downloads with real QUIC connections over one simulated link, in virtual time: deterministic, and faster than real
 //! time.
 
-use crate::flow::{Flow, QuicHost, Role};
+use crate::flow::{Answers, Flow, QuicHost, Role};
 use crate::link::{Link, Wire};
 use crate::measurements::{Measurements, TICK, ticks};
 use crate::tls::configs;
@@ -23,7 +23,7 @@ const IMMEDIATE_ACK_BYTES: u64 = 120_000;
 /// Chromium acknowledges after a quarter of a round trip, but not later than this.
 const MAX_ACK_DELAY: Duration = Duration::from_millis(25);
 
-/// A server that sends without end.
+/// A server that sends.
 #[derive(Clone, Copy, Debug)]
 pub struct Sender {
     pub control: CongestionControl,
@@ -31,6 +31,8 @@ pub struct Sender {
     pub starts_after: u64,
     /// The part of its round trip that other flows of the link do not have.
     pub extra_round_trip: Duration,
+    /// The answers that it sends. `None`: data without end.
+    pub answers: Option<Answers>,
 }
 
 impl From<(CongestionControl, u64)> for Sender {
@@ -39,6 +41,7 @@ impl From<(CongestionControl, u64)> for Sender {
             control,
             starts_after,
             extra_round_trip: Duration::ZERO,
+            answers: None,
         }
     }
 }
@@ -68,6 +71,7 @@ enum NextEvent {
     Arrival,
     Timer(usize, Role),
     Acknowledge(usize),
+    Answer(usize),
 }
 
 struct Simulation {
@@ -126,6 +130,10 @@ impl Simulation {
                 NextEvent::Start(flow) => self.start(flow),
                 NextEvent::Arrival => self.arrive(),
                 NextEvent::Acknowledge(flow) => self.acknowledge(flow),
+                NextEvent::Answer(flow) => {
+                    self.flows[flow].answers.as_mut().unwrap().start();
+                    self.drive(flow, Role::Server);
+                }
                 NextEvent::Timer(flow, role) => {
                     let now = self.epoch + self.now;
                     let (_, connection) = self.flows[flow].host(role).connection.as_mut().unwrap();
@@ -148,6 +156,10 @@ impl Simulation {
             all.extend(
                 flow.acknowledge_at
                     .map(|at| (at, NextEvent::Acknowledge(number))),
+            );
+            all.extend(
+                flow.answers
+                    .map(|answers| (answers.next_at, NextEvent::Answer(number))),
             );
             for role in [Role::Client, Role::Server] {
                 let connection = flow.host(role).connection.as_mut();
@@ -296,5 +308,6 @@ fn new_flow(number: usize, sender: &Sender, crypto: &Arc<QuicServerConfig>) -> F
         acknowledge_at: None,
         received: 0,
         bytes: Vec::new(),
+        answers: sender.answers,
     }
 }
