@@ -79,7 +79,10 @@ export interface Gateway {
   readonly stats: Stats;
   /** Never rejects: every error becomes a response. @returns undefined if the URL does not belong to the gateway. */
   handle(request: Request, context: RequestContext): Promise<Response | undefined>;
-  /** Fetches the server config, and on a site's own origin what its first page needs. Never rejects. */
+  /**
+   * Fetches the server config, and on a site's own origin what its first page needs. On the gateway's own origin it starts
+   * what the first page waits for. Never rejects.
+   */
   prepare(): Promise<void>;
   /** Returns the response to a request that failed outside of the gateway. */
   errorResponse(error: unknown, request: Request): Promise<Response>;
@@ -98,6 +101,7 @@ interface Configured {
   handler: RequestHandler;
   library: Library;
   peers: GatewayPeers;
+  ownOrigins: OwnOrigins | undefined;
 }
 
 /** The only place that builds the object graph. The objects of `Configured` are rebuilt for each configuration. */
@@ -187,7 +191,7 @@ export function createGateway(deployment: Deployment, dependencies: GatewayDepen
     };
     limitStore().catch((error) => console.warn('antway: the store’s limit is not set', error));
     const handler = new RequestHandler({ deployment, effective, api, content, manifests });
-    return { effective, handler, library, peers };
+    return { effective, handler, library, peers, ownOrigins };
   }
 
   async function now(): Promise<Configured> {
@@ -219,6 +223,11 @@ export function createGateway(deployment: Deployment, dependencies: GatewayDepen
     },
     async prepare() {
       await Promise.all([configuration.renew(), deployment.site && codec.prepare()]);
+      // A site's origin gets the user's settings later, and the user may have chosen other peers.
+      if (deployment.site) return;
+      const { ownOrigins, peers } = await now();
+      ownOrigins?.warm();
+      peers.warm();
     },
     errorResponse: answerError,
     async wake() {

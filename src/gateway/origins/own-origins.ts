@@ -26,6 +26,11 @@ export class OwnOrigins {
     return this.#options.names.work();
   }
 
+  /** Starts to ask the host for site names, so that `of` does not wait for it once the content is known. */
+  warm(): void {
+    void this.#options.names.areReachable();
+  }
+
   /**
    * Returns the origin of a site that has moved: its worker runs there, with all pinned data. Works without a network.
    */

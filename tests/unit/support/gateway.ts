@@ -58,12 +58,20 @@ export interface StartOptions {
   pointers?: Records;
   /** Default: a network with these records and pointers. */
   network?: Network;
+  /** Default: none, so that no site has an origin of its own. */
+  buildHash?: string;
 }
 
 /** A whole gateway in this process, with a network and storage in memory. The storage is that of the test's file. */
 export function startGateway(
   deployment: Deployment,
-  { config = {}, records = new Map(), pointers, network = new Network(records, pointers) }: StartOptions = {},
+  {
+    config = {},
+    records = new Map(),
+    pointers,
+    network = new Network(records, pointers),
+    buildHash,
+  }: StartOptions = {},
 ): Gateway {
   const stats = new Stats();
   const file = parseServerConfig({ peers: [peer], ...config });
@@ -75,6 +83,7 @@ export function startGateway(
     serverConfig: { stored: async () => undefined, fetch: async () => file },
     peers: () => network,
     notify: () => undefined,
+    ...(buildHash !== undefined && { buildHash }),
   });
 }
 
