@@ -2,6 +2,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import {
@@ -35,6 +36,8 @@ const releaseTag = '@release';
 const releaseUnitTests = ['tests/unit/reproducible-build.test.ts', 'tests/unit/killed-batch.test.ts'];
 /** How long `--full` lets the soak test run, in seconds. */
 const fullSoakSeconds = 600;
+/** The tests in Rust wait nearly all of their time. */
+const rustTestThreads = 3 * availableParallelism();
 const resultsFolder = join(stateFolder, 'test-results');
 
 try {
@@ -52,12 +55,12 @@ try {
 
   const results = [];
   if (wanted.includes('unit')) results.push(await runUnit(full));
-  if (wanted.includes('rust')) results.push(await runRust('rust'));
   if (wanted.includes(acme)) results.push(await runRust(acme, ['--test', 'acme'], { ANTWAY_PEBBLE: pebble }));
   if (wanted.includes('browser')) results.push(await runBrowser(chromium, headlessShell, { quick, full }));
   if (wanted.includes(thirdParty)) results.push(await runThirdParty(chromium));
-  // Each opens one browser at a time, and waits much.
+  // These wait much: the tests in Rust for limits of time, the others for one browser each.
   const others = [
+    wanted.includes('rust') && runRust('rust', ['--tests']), // not the examples, which `npm run lint` compiles
     wanted.includes('firefox') && runFirefox(firefox),
     wanted.includes('webkit') && runWebKit(),
   ];
@@ -160,7 +163,7 @@ async function runVitest(name, args = [], options = {}) {
 }
 
 /** @returns {Promise<Result>} */
-async function runRust(name, options = [], env = {}) {
+async function runRust(name, options, env = {}) {
   let passed = 0;
   let failed = 0;
   // One such line per test program.
@@ -168,10 +171,11 @@ async function runRust(name, options = [], env = {}) {
     'cargo',
     [
       ...['test', '--release', '--locked', '--no-fail-fast', '--manifest-path', 'peer/Cargo.toml'],
-      ...(options.length > 0 ? options : ['--tests']), // not the examples, which `npm run lint` compiles
+      ...options,
     ],
     {
-      env: { ...process.env, ...env },
+      env: { RUST_TEST_THREADS: String(rustTestThreads), ...process.env, ...env },
+      printAtEnd: true,
       onOutput(text) {
         for (const [, ok, bad] of text.matchAll(/^test result: \w+\. (\d+) passed; (\d+) failed;/gm)) {
           passed += Number(ok);

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { blake3 } from '@noble/hashes/blake3.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { prepareBill } from '../../src/payment/bill.ts';
 import { paymentProblemOf } from '../../src/payment/errors.ts';
 import { type JournalStore, PaymentJournal, unknownTransaction } from '../../src/payment/journal.ts';
@@ -106,7 +106,13 @@ describe('a payment by a wallet', () => {
     const before = await balance();
     wallet.onSend = () =>
       chain.request('eth_sendTransaction', [{ ...vault.approval(1n), from: chain.accounts[0] }]);
-    const error = await payBill().catch((caught) => caught);
+    // The payment waits half a minute for the chain to show the permission that it asked for.
+    const now = Date.now.bind(Date);
+    const startMs = now();
+    const clock = vi.spyOn(Date, 'now').mockImplementation(() => startMs + 60 * (now() - startMs));
+    const error = await payBill()
+      .catch((caught) => caught)
+      .finally(() => clock.mockRestore());
     expect(paymentProblemOf(error)).toBe('ALLOWANCE');
     expect(error.details).toMatchObject({ allowance: '1', amount: `${2n * recordPrice}` });
     expect(await balance()).toBe(before);

@@ -8,6 +8,7 @@ use crate::test_peer::{TEST_TIMEOUT, TestPeer, chunk};
 use antway_peer::address::Address;
 use antway_peer::limits::MAX_CHUNK_BYTES;
 use antway_peer::source::Chunk;
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,10 +33,15 @@ pub fn request_metric(url: &str, outcome: &str) -> String {
     format!(r#"antway_peer_upstream_requests_total{{upstream="{url}",outcome="{outcome}"}}"#)
 }
 
-/// A port that is free now, for a peer whose address other peers need before it starts.
+/// A port that is free now, for a peer whose address other peers need before it starts. It is below the ports that the
+/// system chooses by itself, so that no other test takes it meanwhile.
 pub fn free_address() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap().to_string()
+    let listener = (0..100).find_map(|_| {
+        let port = 20_000 + RandomState::new().build_hasher().finish() % 10_000;
+        TcpListener::bind(("127.0.0.1", port as u16)).ok()
+    });
+    let address = listener.unwrap().local_addr().unwrap();
+    address.to_string()
 }
 
 #[tokio::test(flavor = "multi_thread")]
