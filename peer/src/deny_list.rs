@@ -3,7 +3,7 @@
 use crate::address::Address;
 use crate::address_list;
 use crate::network::NetworkStatus;
-use crate::paid_uploads::NetworkWriter;
+use crate::paid_uploads::RelayedNetwork;
 use crate::source::{
     Chunk, ChunkBody, ChunkSource, Lookup, LookupOutcome, PutOutcome, PutPointerOutcome,
     SourceError, SourceFuture, SourceStats,
@@ -198,8 +198,8 @@ impl ChunkSource for DenyingSource {
         self.inner.network()
     }
 
-    fn network_writer(&self) -> Option<Arc<dyn NetworkWriter>> {
-        self.inner.network_writer()
+    fn relayed_network(&self) -> Option<Arc<dyn RelayedNetwork>> {
+        self.inner.relayed_network()
     }
 
     fn check_writable(&self) -> SourceFuture<'_, ()> {

@@ -55,12 +55,15 @@ pub const POOLS_CLOCK_TOLERANCE_SECONDS: u64 = 600;
 /// The number of records of one request for quotes, or of pools, that the peer asks for at the same time.
 pub const QUOTED_AT_ONCE: usize = 8;
 
-/// The maximum number of records at a time that the peer collects quotes for, or brings to the network. One client
-/// network gets half of them.
+/// The maximum number of records at a time that the peer collects quotes for, brings to the network, or reads from it for
+/// requests that are only about the network. One client network gets half of them.
 pub const MAX_PAID_RECORDS: usize = 32;
 
 /// How long collecting the quotes for one record may take.
 pub const QUOTE_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// How long reading one record from the network may take.
+pub const NETWORK_READ_TIMEOUT: Duration = Duration::from_secs(45);
 
 /// How long bringing one record to the network may take.
 pub const PAID_STORE_TIMEOUT: Duration = Duration::from_secs(90);
@@ -152,7 +155,7 @@ const NETWORK_SHARE_DIVISOR: usize = 2;
 /// One IPv6 /48 leaves the chunk memory, and the lookups, divided by this to others.
 const SITE_REST_DIVISOR: usize = 4;
 
-/// The requests for quotes and for paid uploads get at most the chunk memory divided by this: they may hold it for
+/// The requests for quotes, for paid uploads and for reads of the network get at most the chunk memory divided by this: they may hold it for
 /// minutes, while they wait for the nodes of the network.
 const PAID_SHARE_DIVISOR: usize = 4;
 
@@ -325,7 +328,7 @@ impl Limits {
         network_share(self.lookups)
     }
 
-    /// The maximum number of requests at a time for quotes and for paid uploads.
+    /// The maximum number of requests at a time for quotes, for paid uploads and for reads of the network.
     pub fn paid_requests(&self) -> usize {
         (self.chunks_in_memory / PAID_SHARE_DIVISOR).max(1)
     }

@@ -15,7 +15,7 @@ pub struct NetworkQuotas {
     pub memory: Arc<Semaphore>,
     /// The lookups at upstreams.
     pub lookups: Arc<Semaphore>,
-    /// The requests for quotes and for paid uploads.
+    /// The requests for quotes, for paid uploads and for reads of the network.
     pub paid_requests: Arc<Semaphore>,
     /// The records of these requests that are asked for, or on their way, at the same time.
     pub paid_records: Arc<Semaphore>,

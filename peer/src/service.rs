@@ -134,8 +134,8 @@ impl Service {
 
     /// Lets clients upload records that they have paid for on this chain, if the source has a network.
     pub fn with_paid_uploads(mut self, chain: PaymentChain) -> Self {
-        let writer = self.source.network_writer();
-        self.paid_uploads = writer.map(|writer| PaidUploads::new(chain, writer, &self.limits));
+        let network = self.source.relayed_network();
+        self.paid_uploads = network.map(|network| PaidUploads::new(chain, network, &self.limits));
         self
     }
 

@@ -3,7 +3,7 @@
 use crate::address::Address;
 use crate::client::LookupAccount;
 use crate::network::NetworkStatus;
-use crate::paid_uploads::NetworkWriter;
+use crate::paid_uploads::RelayedNetwork;
 use crate::via::Via;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
@@ -94,8 +94,8 @@ pub trait ChunkSource: Send + Sync + 'static {
         None
     }
 
-    /// Brings paid records to the Autonomi network, if the source is connected to it.
-    fn network_writer(&self) -> Option<Arc<dyn NetworkWriter>> {
+    /// The Autonomi network for requests that are only about it, if the source is connected to it.
+    fn relayed_network(&self) -> Option<Arc<dyn RelayedNetwork>> {
         None
     }
 }

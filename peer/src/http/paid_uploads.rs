@@ -1,22 +1,24 @@
-//! Uploads that were paid for: `/network/info`, `/network/chunk/…` and `/network/pointer/…`.
+//! Uploads that were paid for, and their states: `/network/info`, `/network/chunk/…` and `/network/pointer/…`.
 
 use super::chunk::{error_response, read};
 use super::error::HttpError;
-use super::payer_body::PayerBody;
+use super::payer_body::{PayerBody, is_from_payer};
+use super::pointer::record_response;
 use super::request_timer::RequestTimer;
 use crate::client::Client;
 use crate::limits::{
     MAX_CHUNK_BYTES, MAX_PLAN_BYTES, MAX_POOLS, MAX_QUOTED_RECORDS, POINTER_BYTES,
 };
 use crate::paid_uploads::{
-    BatchProof, EvmHex, PaidUpload, PaymentChain, Plan, RecordName, RecordPayment, StoreError, Text,
+    BatchProof, EvmHex, PaidUpload, PaymentChain, Plan, ReadError, RecordName, RecordPayment,
+    StoreError, Text,
 };
 use crate::service::Service;
 use axum::Extension;
 use axum::body::Body;
 use axum::extract::{Path, Request, State};
-use axum::http::StatusCode;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use bytes::{Buf, Bytes};
 use serde::{Deserialize, Serialize};
@@ -92,6 +94,50 @@ pub async fn put_chunk(
 ) -> Response {
     let timer = RequestTimer::new(&service, "put_paid_chunk");
     put(service, address, client, request, Kind::Chunk, timer).await
+}
+
+/// Answers GET and HEAD with the newest state of a pointer in the network. The store of this peer does not count, so the
+/// answer tells whether a paid state has arrived.
+pub async fn get_pointer(
+    State(service): State<Arc<Service>>,
+    Path(address): Path<String>,
+    Extension(client): Extension<Client>,
+    headers: HeaderMap,
+) -> Response {
+    let mut timer = RequestTimer::new(&service, "network_pointer");
+    match read_pointer(&service, &client, &address, &headers).await {
+        Ok(record) => {
+            timer.set_outcome("ok");
+            record_response(record)
+        }
+        Err(error) => error_response(error, timer),
+    }
+}
+
+async fn read_pointer(
+    service: &Service,
+    client: &Client,
+    address: &str,
+    headers: &HeaderMap,
+) -> Result<Bytes, HttpError> {
+    if !is_from_payer(service, headers) {
+        return Err(HttpError::Forbidden);
+    }
+    let address = address.parse().map_err(|_| HttpError::BadAddress)?;
+    if service.is_denied(address) {
+        return Err(HttpError::Denied);
+    }
+    let _place = service.acquire_place(client).await.ok_or(HttpError::Busy)?;
+    let read = service.network_pointer(client, address).await;
+    // The list may have changed while the nodes were asked.
+    if service.is_denied(address) {
+        return Err(HttpError::Denied);
+    }
+    match read {
+        Ok(record) => record.ok_or(HttpError::NotFound),
+        Err(ReadError::Shortfall) => Err(HttpError::Shortfall),
+        Err(ReadError::Disconnected) => Err(HttpError::Disconnected),
+    }
 }
 
 /// Brings a state of a pointer to the network.

@@ -43,8 +43,9 @@ impl PayerBody {
     }
 }
 
-/// Browsers let pages send some requests whose answers they may not read. Such pages must not cause work.
-fn is_from_payer(service: &Service, headers: &HeaderMap) -> bool {
+/// Whether the page that sent a request may cause work. Browsers let pages send some requests whose answers they may not
+/// read.
+pub fn is_from_payer(service: &Service, headers: &HeaderMap) -> bool {
     let text = |name: HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or(""));
     service.origin_may_pay(text(ORIGIN), text(HOST).unwrap_or(""))
 }

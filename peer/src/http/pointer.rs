@@ -17,6 +17,7 @@ use axum::extract::{Path, Request, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, EXPECT};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
 use std::sync::Arc;
 
 /// Answers GET and HEAD. A pointer can change, so caches must not store it.
@@ -36,14 +37,19 @@ pub async fn get(
     match service.pointer(&client, address, via).await {
         Ok(record) => {
             timer.set_outcome("ok");
-            let headers = [
-                (CONTENT_TYPE, "application/octet-stream"),
-                (CACHE_CONTROL, "no-store"),
-            ];
-            (headers, record).into_response()
+            record_response(record)
         }
         Err(unavailable) => unavailable_response(unavailable, timer),
     }
+}
+
+/// The answer with a pointer record.
+pub fn record_response(record: Bytes) -> Response {
+    let headers = [
+        (CONTENT_TYPE, "application/octet-stream"),
+        (CACHE_CONTROL, "no-store"),
+    ];
+    (headers, record).into_response()
 }
 
 /// Answers PUT. The owner's signature is checked before anything is stored, and only a larger counter replaces a record.

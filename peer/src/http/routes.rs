@@ -99,7 +99,7 @@ fn paid_upload_routes(service: &Arc<Service>) -> Router {
         .route("/network/chunk/{*address}", put(paid_uploads::put_chunk))
         .route(
             "/network/pointer/{*address}",
-            put(paid_uploads::put_pointer),
+            get(paid_uploads::get_pointer).put(paid_uploads::put_pointer),
         )
         .method_not_allowed_fallback(async || HttpError::Method)
         .with_state(Arc::clone(service))

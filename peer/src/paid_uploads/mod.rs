@@ -141,8 +141,17 @@ pub enum StoreError {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Disconnected;
 
-/// Brings records to the nodes of a network.
-pub trait NetworkWriter: Send + Sync + 'static {
+/// Why a record was not read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReadError {
+    /// Too few nodes answered, or their answers differ. The same request may succeed later.
+    Shortfall,
+    /// The peer is not connected to the network.
+    Disconnected,
+}
+
+/// A network whose nodes the peer asks for its clients.
+pub trait RelayedNetwork: Send + Sync + 'static {
     /// Asks the nodes that are closest to the record for their prices. `size` is the number of its bytes.
     fn quote(&self, record: RecordName, size: u32) -> BoxFuture<'_, Result<Offer, Disconnected>>;
 
@@ -156,4 +165,7 @@ pub trait NetworkWriter: Send + Sync + 'static {
 
     /// Stores a record at the nodes that are closest to it. Storing it twice is no error.
     fn store(&self, upload: PaidUpload) -> BoxFuture<'_, Result<(), StoreError>>;
+
+    /// Reads the newest state of a pointer from the nodes that are closest to it. `None` if most of them have none.
+    fn read_pointer(&self, address: Address) -> BoxFuture<'_, Result<Option<Bytes>, ReadError>>;
 }

@@ -14,7 +14,7 @@ use crate::limits::{
     LOOKUP_RETRY_AFTER, MAX_CACHE_WRITES, MAX_CHUNK_BYTES, MAX_QUEUED_CACHE_WRITES,
 };
 use crate::network::NetworkStatus;
-use crate::paid_uploads::NetworkWriter;
+use crate::paid_uploads::RelayedNetwork;
 use crate::source::{
     Chunk, ChunkBody, ChunkSource, Lookup, LookupOutcome, PutOutcome, SourceError,
 };
@@ -88,8 +88,8 @@ impl Fetcher {
     }
 
     /// Brings paid records to the Autonomi network, if it is an upstream.
-    pub fn network_writer(&self) -> Option<Arc<dyn NetworkWriter>> {
-        self.upstreams.network_writer()
+    pub fn relayed_network(&self) -> Option<Arc<dyn RelayedNetwork>> {
+        self.upstreams.relayed_network()
     }
 
     /// Adds the metrics of the local source and of the upstreams.

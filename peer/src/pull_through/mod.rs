@@ -15,7 +15,7 @@ mod upstream_set;
 
 use crate::address::Address;
 use crate::network::NetworkStatus;
-use crate::paid_uploads::NetworkWriter;
+use crate::paid_uploads::RelayedNetwork;
 use crate::source::{
     Chunk, ChunkBody, ChunkSource, Lookup, LookupOutcome, PutOutcome, PutPointerOutcome,
     SourceFuture, SourceStats,
@@ -121,8 +121,8 @@ impl ChunkSource for PullThrough {
         self.fetcher.network()
     }
 
-    fn network_writer(&self) -> Option<Arc<dyn NetworkWriter>> {
-        self.fetcher.network_writer()
+    fn relayed_network(&self) -> Option<Arc<dyn RelayedNetwork>> {
+        self.fetcher.relayed_network()
     }
 
     fn register(&self, registry: &mut Registry) {

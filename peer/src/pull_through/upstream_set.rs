@@ -5,7 +5,7 @@ use super::fetch_key::UpstreamScope;
 use super::guarded_upstream::GuardedUpstream;
 use crate::client::{LookupAccount, LookupPermit};
 use crate::network::NetworkStatus;
-use crate::paid_uploads::NetworkWriter;
+use crate::paid_uploads::RelayedNetwork;
 use crate::source::SourceError;
 use crate::upstream::Upstream;
 use crate::via::{PeerId, Via};
@@ -61,9 +61,9 @@ impl UpstreamSet {
     }
 
     /// Brings paid records to the Autonomi network, if it is an upstream.
-    pub fn network_writer(&self) -> Option<Arc<dyn NetworkWriter>> {
+    pub fn relayed_network(&self) -> Option<Arc<dyn RelayedNetwork>> {
         let mut upstreams = self.all.iter();
-        upstreams.find_map(|upstream| Arc::clone(&upstream.inner).network_writer())
+        upstreams.find_map(|upstream| Arc::clone(&upstream.inner).relayed_network())
     }
 
     /// Whether a lookup at one of the upstreams may take many seconds.

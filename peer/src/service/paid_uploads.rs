@@ -1,13 +1,19 @@
-//! Quotes and uploads of paid records, within the limits of the clients.
+//! Quotes and uploads of paid records, and reads of the network, within the limits of the clients.
 
 use super::Service;
 use crate::address::Address;
 use crate::client::{Client, LookupPermit};
-use crate::limits::{Limits, MAX_PAID_RECORDS, PAID_STORE_TIMEOUT, QUOTE_TIMEOUT};
+use crate::limits::{
+    Limits, MAX_PAID_RECORDS, NETWORK_READ_TIMEOUT, PAID_STORE_TIMEOUT, POINTER_BYTES,
+    QUOTE_TIMEOUT,
+};
 use crate::memory::ChunkPermit;
 use crate::paid_uploads::{
-    Disconnected, NetworkWriter, Offer, PaidUpload, PaymentChain, Quote, RecordName, StoreError,
+    Disconnected, Offer, PaidUpload, PaymentChain, Quote, ReadError, RecordName, RelayedNetwork,
+    StoreError,
 };
+use crate::pointer;
+use bytes::Bytes;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
@@ -15,20 +21,20 @@ use tokio::time::timeout;
 /// The network that takes paid records.
 pub struct PaidUploads {
     chain: PaymentChain,
-    writer: Arc<dyn NetworkWriter>,
+    network: Arc<dyn RelayedNetwork>,
     requests: Arc<Semaphore>,
     records: Arc<Semaphore>,
 }
 
-/// The permit for a request for quotes or pools, or for a paid upload: one of its client's network, and one of all.
+/// The permit for a request that may wait for the network: one of its client's network, and one of all.
 pub type PaidPermit = LookupPermit;
 
 impl PaidUploads {
     /// No record is on its way yet.
-    pub fn new(chain: PaymentChain, writer: Arc<dyn NetworkWriter>, limits: &Limits) -> Self {
+    pub fn new(chain: PaymentChain, network: Arc<dyn RelayedNetwork>, limits: &Limits) -> Self {
         Self {
             chain,
-            writer,
+            network,
             requests: Arc::new(Semaphore::new(limits.paid_requests())),
             records: Arc::new(Semaphore::new(MAX_PAID_RECORDS)),
         }
@@ -54,11 +60,16 @@ impl Service {
     /// Waits for a place among the requests that may wait for the network, and for the memory of a chunk. `None` if the
     /// client has to try again. The places leave most of the memory to other requests.
     pub async fn acquire_paid(&self, client: &Client) -> Option<(PaidPermit, ChunkPermit)> {
+        let place = self.acquire_place(client).await?;
+        Some((place, self.acquire_chunk(client).await?))
+    }
+
+    /// As [`Self::acquire_paid`], for a request without a large body.
+    pub async fn acquire_place(&self, client: &Client) -> Option<PaidPermit> {
         let account = self.account(client);
         let requests = &self.paid().requests;
         let acquiring = account.acquire(|network| &network.paid_requests, requests);
-        let place = timeout(self.limits.request_timeout, acquiring).await.ok()?;
-        Some((place, self.acquire_chunk(client).await?))
+        timeout(self.limits.request_timeout, acquiring).await.ok()
     }
 
     /// Asks the network for the price of a record. Waits while the client's network has many such requests.
@@ -74,7 +85,7 @@ impl Service {
             let _permit = account
                 .acquire(|network| &network.paid_records, &paid.records)
                 .await;
-            paid.writer.quote(record, size).await
+            paid.network.quote(record, size).await
         };
         let quoted = timeout(QUOTE_TIMEOUT, quoting).await;
         quoted.unwrap_or(Ok(Offer::Shortfall))
@@ -93,7 +104,7 @@ impl Service {
             let _permit = account
                 .acquire(|network| &network.paid_records, &paid.records)
                 .await;
-            paid.writer.pool(address, timestamp).await
+            paid.network.pool(address, timestamp).await
         };
         timeout(QUOTE_TIMEOUT, asking).await.unwrap_or(Ok(None))
     }
@@ -107,10 +118,39 @@ impl Service {
             let _permit = account
                 .acquire(|network| &network.paid_records, &paid.records)
                 .await;
-            paid.writer.store(upload).await
+            paid.network.store(upload).await
         };
         let stored = timeout(PAID_STORE_TIMEOUT, storing).await;
         stored.unwrap_or(Err(StoreError::Shortfall))
+    }
+
+    /// Reads the newest state of a pointer from the network. The store of this peer does not count. Waits while the client's
+    /// network has many such requests.
+    pub async fn network_pointer(
+        &self,
+        client: &Client,
+        address: Address,
+    ) -> Result<Option<Bytes>, ReadError> {
+        let paid = self.paid();
+        let reading = async {
+            let account = self.account(client);
+            let _permit = account
+                .acquire(|network| &network.paid_records, &paid.records)
+                .await;
+            paid.network.read_pointer(address).await
+        };
+        let read = timeout(NETWORK_READ_TIMEOUT, reading).await;
+        let Some(record) = read.unwrap_or(Err(ReadError::Shortfall))? else {
+            return Ok(None);
+        };
+        let checked = record.clone();
+        let verifying =
+            tokio::task::spawn_blocking(move || pointer::is_valid(&checked, address)).await;
+        if !verifying.expect("verifying does not panic") {
+            return Err(ReadError::Shortfall);
+        }
+        self.record_bytes(client, POINTER_BYTES as u32);
+        Ok(Some(record))
     }
 
     fn paid(&self) -> &PaidUploads {

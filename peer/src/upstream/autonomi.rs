@@ -6,7 +6,7 @@ use crate::network::{
     NetworkConnection, NetworkNode, NetworkSetting, NetworkStatus, RetryTimes, Verdict,
 };
 use crate::paid_uploads::{
-    Disconnected, NetworkWriter, Offer, PaidUpload, Quote, RecordName, StoreError,
+    Disconnected, Offer, PaidUpload, Quote, ReadError, RecordName, RelayedNetwork, StoreError,
 };
 use crate::source::{SourceError, SourceFuture};
 use crate::via::Via;
@@ -76,7 +76,7 @@ impl Upstream for AutonomiUpstream {
         Some(self.connection.status())
     }
 
-    fn network_writer(self: Arc<Self>) -> Option<Arc<dyn NetworkWriter>> {
+    fn relayed_network(self: Arc<Self>) -> Option<Arc<dyn RelayedNetwork>> {
         Some(self)
     }
 
@@ -94,7 +94,7 @@ impl Upstream for AutonomiUpstream {
     }
 }
 
-impl NetworkWriter for AutonomiUpstream {
+impl RelayedNetwork for AutonomiUpstream {
     fn quote(&self, record: RecordName, size: u32) -> BoxFuture<'_, Result<Offer, Disconnected>> {
         Box::pin(async move {
             let client = self.connection.client().await;
@@ -120,6 +120,17 @@ impl NetworkWriter for AutonomiUpstream {
             let client = self.connection.client().await;
             let client = client.map_err(|_| StoreError::Disconnected)?;
             client.store(upload).await
+        })
+    }
+
+    fn read_pointer(&self, address: Address) -> BoxFuture<'_, Result<Option<Bytes>, ReadError>> {
+        Box::pin(async move {
+            let reading =
+                self.read(move |client| async move { client.read_pointer(address).await });
+            reading.await.map_err(|error| match error {
+                SourceError::Unreachable(_) => ReadError::Disconnected,
+                _ => ReadError::Shortfall,
+            })
         })
     }
 }

@@ -14,7 +14,7 @@ pub use url::UpstreamUrl;
 
 use crate::address::Address;
 use crate::network::{NetworkSetting, NetworkStatus};
-use crate::paid_uploads::NetworkWriter;
+use crate::paid_uploads::RelayedNetwork;
 use crate::source::{Chunk, SourceError, SourceFuture};
 use crate::via::Via;
 #[cfg(feature = "autonomi")]
@@ -42,8 +42,8 @@ pub trait Upstream: Send + Sync + 'static {
         None
     }
 
-    /// Brings paid records to the upstream, if it is the Autonomi network.
-    fn network_writer(self: Arc<Self>) -> Option<Arc<dyn NetworkWriter>> {
+    /// The upstream for requests that are only about the Autonomi network, if it is this network.
+    fn relayed_network(self: Arc<Self>) -> Option<Arc<dyn RelayedNetwork>> {
         None
     }
 

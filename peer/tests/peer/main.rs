@@ -17,6 +17,7 @@ mod http;
 mod limits;
 mod malformed;
 mod network;
+mod network_pointers;
 #[cfg(feature = "object-store")]
 mod object_folder;
 mod open;

@@ -5,11 +5,14 @@ use crate::process::command;
 use crate::test_peer::{TestPeer, chunk};
 use antway_peer::address::Address;
 use antway_peer::paid_uploads::{
-    Base64, BatchProof, Disconnected, EvmHex, LeafBranch, NetworkWriter, Offer, PaidPool,
-    PaidUpload, Plan, Quote, QuotedPlan, RecordName, RecordPayment, StoreError, Text,
+    Base64, BatchProof, Disconnected, EvmHex, LeafBranch, Offer, PaidPool, PaidUpload, Plan, Quote,
+    QuotedPlan, ReadError, RecordName, RecordPayment, RelayedNetwork, StoreError, Text,
 };
-use antway_peer::source::{Chunk, ChunkBody, ChunkSource, PutOutcome, SourceFuture, SourceStats};
+use antway_peer::source::{
+    Chunk, ChunkBody, ChunkSource, PutOutcome, PutPointerOutcome, SourceFuture, SourceStats,
+};
 use antway_peer::store::FolderStore;
+use bytes::Bytes;
 use fips204::ml_dsa_65;
 use fips204::traits::{KeyGen, SerDes, Signer};
 use futures_util::FutureExt;
@@ -22,20 +25,23 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tempfile::TempDir;
 use tokio::time::sleep;
 
-const CHAIN: &str = "--allow-paid-uploads=31337,0x1111111111111111111111111111111111111111,0x2222222222222222222222222222222222222222";
+pub const CHAIN: &str = "--allow-paid-uploads=31337,0x1111111111111111111111111111111111111111,0x2222222222222222222222222222222222222222";
 
 /// A network that answers as the first byte of an address says.
 #[derive(Default)]
-struct StubNetwork {
-    uploads: Mutex<Vec<PaidUpload>>,
-    store_error: Mutex<Option<StoreError>>,
-    is_disconnected: bool,
-    is_silent: bool,
+pub struct StubNetwork {
+    pub uploads: Mutex<Vec<PaidUpload>>,
+    pub store_error: Mutex<Option<StoreError>>,
+    /// The record that it gives for every pointer.
+    pub pointer: Mutex<Option<Vec<u8>>>,
+    pub read_error: Mutex<Option<ReadError>>,
+    pub is_disconnected: bool,
+    pub is_silent: bool,
     /// The requests that reached it.
-    asked: AtomicUsize,
+    pub asked: AtomicUsize,
 }
 
-impl NetworkWriter for StubNetwork {
+impl RelayedNetwork for StubNetwork {
     fn quote(&self, record: RecordName, size: u32) -> BoxFuture<'_, Result<Offer, Disconnected>> {
         count(&self.asked);
         async move {
@@ -88,9 +94,22 @@ impl NetworkWriter for StubNetwork {
         }
         .boxed()
     }
+
+    fn read_pointer(&self, _address: Address) -> BoxFuture<'_, Result<Option<Bytes>, ReadError>> {
+        count(&self.asked);
+        async move {
+            if self.is_silent {
+                std::future::pending::<()>().await;
+            }
+            let record = self.pointer.lock().unwrap().clone();
+            let error = *self.read_error.lock().unwrap();
+            error.map_or(Ok(record.map(Bytes::from)), Err)
+        }
+        .boxed()
+    }
 }
 
-fn count(counter: &AtomicUsize) {
+pub fn count(counter: &AtomicUsize) {
     counter.fetch_add(1, Ordering::Relaxed);
 }
 
@@ -113,16 +132,24 @@ impl ChunkSource for NetworkSource {
         self.store.put(chunk)
     }
 
+    fn pointer(&self, address: Address) -> SourceFuture<'_, Option<Bytes>> {
+        self.store.pointer(address)
+    }
+
+    fn put_pointer(&self, address: Address, record: Bytes) -> SourceFuture<'_, PutPointerOutcome> {
+        self.store.put_pointer(address, record)
+    }
+
     fn stats(&self) -> SourceStats {
         self.store.stats()
     }
 
-    fn network_writer(&self) -> Option<Arc<dyn NetworkWriter>> {
+    fn relayed_network(&self) -> Option<Arc<dyn RelayedNetwork>> {
         Some(Arc::clone(&self.network) as _)
     }
 }
 
-async fn start(network: StubNetwork, flags: &[&str]) -> (TestPeer, Arc<StubNetwork>) {
+pub async fn start(network: StubNetwork, flags: &[&str]) -> (TestPeer, Arc<StubNetwork>) {
     let network = Arc::new(network);
     let source_network = Arc::clone(&network);
     let peer = TestPeer::start_with(TempDir::new().unwrap(), flags, |store, _| {
@@ -160,7 +187,7 @@ fn plan(record: RecordName, size: u32) -> Plan {
     }
 }
 
-fn address(first: u8) -> String {
+pub fn address(first: u8) -> String {
     Address::from([first; 32]).to_string()
 }
 
@@ -195,7 +222,7 @@ fn path_of(chunk: &Chunk) -> String {
     format!("/network/chunk/{}", chunk.address())
 }
 
-fn refusal(response: &Response) -> (u16, String) {
+pub fn refusal(response: &Response) -> (u16, String) {
     (response.status, response.code())
 }
 
@@ -205,6 +232,7 @@ async fn without_the_flag_there_are_no_such_routes() {
     let chunk = chunk(1, 100);
     for (method, path) in [
         ("GET", "/network/info".to_owned()),
+        ("GET", format!("/network/pointer/{}", address(5))),
         ("PUT", path_of(&chunk)),
     ] {
         let response = request(peer.peer.http(), method, &path, &[], b"").await;
@@ -785,6 +813,9 @@ async fn pages_that_may_not_read_cause_no_work() {
     let upload = upload_body(&plan_of(&chunk), chunk.bytes());
     let headers = [("Origin", "https://b.example")];
     let refused = request(base, "PUT", &path_of(&chunk), &headers, &upload).await;
+    assert_eq!(refusal(&refused), (403, "FORBIDDEN".to_owned()));
+    let path = format!("/network/pointer/{}", address(5));
+    let refused = request(base, "GET", &path, &headers, b"").await;
     assert_eq!(refusal(&refused), (403, "FORBIDDEN".to_owned()));
     assert_eq!(network.asked.load(Ordering::Relaxed), 0);
     // The second one is the peer's own page.

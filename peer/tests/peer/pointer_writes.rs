@@ -12,13 +12,13 @@ use tempfile::TempDir;
 const LAST: u64 = u64::MAX;
 
 /// An owner who signs states of a pointer. The seed of the fixtures' first owner is 1.
-struct Owner {
+pub struct Owner {
     public: Vec<u8>,
     key: PrivateKey,
 }
 
 impl Owner {
-    fn new(seed: u8) -> Self {
+    pub fn new(seed: u8) -> Self {
         let (public, key) = ml_dsa_65::KG::keygen_from_seed(&[seed; 32]);
         Self {
             public: public.into_bytes().to_vec(),
@@ -26,12 +26,15 @@ impl Owner {
         }
     }
 
-    fn path(&self) -> String {
-        let address = blake3::derive_key("autonomi.pointer.address.v1", &self.public);
-        format!("/pointer/{}", Address::from(address))
+    pub fn address(&self) -> Address {
+        blake3::derive_key("autonomi.pointer.address.v1", &self.public).into()
     }
 
-    fn sign(&self, counter: u64, kind: u8, target: u8) -> Vec<u8> {
+    fn path(&self) -> String {
+        format!("/pointer/{}", self.address())
+    }
+
+    pub fn sign(&self, counter: u64, kind: u8, target: u8) -> Vec<u8> {
         let head = [
             &[1][..],
             &self.public,
