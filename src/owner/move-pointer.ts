@@ -154,12 +154,12 @@ async function ask(peer: PointerPeer, address: Address, signal: AbortSignal): Pr
     return parsePointer(await peer.pointer(address, limits.pointerBytes, signal), address);
   } catch (error) {
     if (isAbort(error, signal)) throw error;
-    const { code, message } = asAntwayError(error);
+    const { code, message, details } = asAntwayError(error);
     // A peer that sends a record of a stranger has no state of this owner. It gets the right one.
     if (code === 'NOT_FOUND' || code === 'CORRUPT') return undefined;
     const why = `${peer.url} did not tell the state of the pointer, which could be newer: ${message}`;
-    const details = { address: address.hex, peer: peer.url };
-    throw new AntwayError(code === 'UNSUPPORTED' ? code : 'PEERS_UNREACHABLE', why, details, {
+    const asked = { ...details, address: address.hex, peer: peer.url };
+    throw new AntwayError(code === 'UNSUPPORTED' ? code : 'PEERS_UNREACHABLE', why, asked, {
       cause: error,
     });
   }

@@ -32,6 +32,8 @@ const codes = {
   OUTDATED: 'REFUSED',
   /** Too few nodes, or no relay, answered. */
   SHORTFALL: 'PEERS_UNREACHABLE',
+  /** The relay is of an older version, which does not read pointers from the network. */
+  OLD_RELAY: 'UNSUPPORTED',
   /** A relay said that a record is stored, and another one does not find it. */
   NOT_STORED: 'PEERS_UNREACHABLE',
   /** The files or the prices are not those that the user has seen. */

@@ -1,5 +1,7 @@
 import * as v from 'valibot';
+import type { Address } from '../address.ts';
 import { AntwayError, isAbort } from '../errors.ts';
+import { ByteReader } from '../peers/transports/byte-reader.ts';
 import * as s from '../schema.ts';
 import { Backoff } from '../util/backoff.ts';
 import { delay } from '../util/delay.ts';
@@ -43,9 +45,12 @@ const poolsPerRequest = 4;
 const infoMs = 15_000;
 const quotesMs = 180_000;
 const storeMs = 120_000;
+/** A relay asks the nodes for 45 seconds, after up to ten seconds in its queue. */
+const readMs = 60_000;
 const maxAnswerBytes = 8 * 1024 * 1024;
 const maxErrorBytes = 64 * 1024;
 const tries = 6;
+const readTries = 3;
 
 /** A peer that brings paid records to the network: docs/reference/paid-uploads.md. Nothing that it says is trusted. */
 export class Relay implements Route {
@@ -166,14 +171,42 @@ export class Relay implements Route {
     });
   }
 
-  async #retry<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  /**
+   * Reads the newest state of a pointer from the network. The relay's own store does not count. The record is not verified.
+   * @throws AntwayError `NOT_FOUND` if the network has none, `CORRUPT` if the answer is too long, `OLD_RELAY` if the relay
+   *   cannot read the network, `SHORTFALL` if it does not answer.
+   */
+  async pointer({ hex }: Address, maxBytes: number, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
+    const read = async () => {
+      const init = { cache: 'no-store' } as const;
+      const response = await this.#request(`/network/pointer/${hex}`, init, readMs, signal);
+      const { status } = response;
+      if (status === 200) return this.#bytes(response, maxBytes, signal);
+      const code = await codeOf(response);
+      signal.throwIfAborted();
+      const details = { relay: this.url, address: hex, status, code };
+      // The code shows that it is not the answer of another server, or of a peer without this route.
+      if (status === 404 && code === 'NOT_FOUND')
+        throw new AntwayError('NOT_FOUND', 'The network does not have this pointer.', details);
+      if (status === 404 || status === 405) {
+        const message = `${this.url} is of an older version, which does not read lasting addresses from the network. Update this peer, or use another one.`;
+        throw paymentError('OLD_RELAY', message, details);
+      }
+      if (isTemporary(status)) throw new Retry(`The relay answered ${code ?? status}.`);
+      throw paymentError('SHORTFALL', `${this.url} refused: ${code ?? status}.`, details);
+    };
+    return this.#retry(signal, read, readTries);
+  }
+
+  /** @param most the number of tries. */
+  async #retry<T>(signal: AbortSignal, work: () => Promise<T>, most = tries): Promise<T> {
     const backoff = new Backoff({ firstMs: this.firstRetryMs, maxMs: 16 * this.firstRetryMs });
     for (let attempt = 1; ; attempt++) {
       try {
         return await work();
       } catch (error) {
         if (!(error instanceof Retry)) throw error;
-        if (attempt === tries) {
+        if (attempt === most) {
           throw (
             error.final ??
             paymentError('SHORTFALL', `${this.url}: ${error.message}`, { relay: this.url }, error)
@@ -200,6 +233,17 @@ export class Relay implements Route {
     }
   }
 
+  async #bytes(response: Response, maxBytes: number, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
+    const reader = new ByteReader(response.body ?? new Blob([]).stream(), () => undefined);
+    const bytes = await reader.readToEnd(maxBytes).catch((error) => {
+      signal.throwIfAborted();
+      throw new Retry(`The answer breaks off (${error.message}).`, undefined, error);
+    });
+    if (bytes) return bytes;
+    await reader.cancel();
+    throw new AntwayError('CORRUPT', `${this.url} sent more than ${maxBytes} bytes.`, { relay: this.url });
+  }
+
   async #json<T>(schema: s.Schema<T>, response: Response, signal: AbortSignal): Promise<T> {
     try {
       return s.parse(schema, await readJson(response, maxAnswerBytes), 'CORRUPT');
@@ -215,10 +259,8 @@ export class Relay implements Route {
 
   async #failure(response: Response, signal: AbortSignal, address?: string): Promise<Error> {
     const details = { relay: this.url, status: response.status, ...(address ? { address } : {}) };
-    const body = await readJson(response, maxErrorBytes).catch(() => undefined);
+    const code = await codeOf(response);
     signal.throwIfAborted();
-    const parsed = v.safeParse(errorSchema, body);
-    const code = parsed.success ? parsed.output.code : undefined;
     switch (response.status) {
       // A node may be some seconds behind the chain.
       case 402: {
@@ -240,18 +282,24 @@ export class Relay implements Route {
           return paymentError('CLOCK', message, details);
         }
         break;
-      case 429:
-      case 500:
-      case 502:
-      case 503:
-      case 504:
-        return new Retry(`The relay answered ${code ?? response.status}.`);
     }
+    if (isTemporary(response.status)) return new Retry(`The relay answered ${code ?? response.status}.`);
     return paymentError('SHORTFALL', `${this.url} refused: ${code ?? response.status}.`, {
       ...details,
       code,
     });
   }
+}
+
+/** @returns undefined if the answer is not the error of a relay. */
+async function codeOf(response: Response): Promise<string | undefined> {
+  const body = await readJson(response, maxErrorBytes).catch(() => undefined);
+  const parsed = v.safeParse(errorSchema, body);
+  return parsed.success ? parsed.output.code : undefined;
+}
+
+function isTemporary(status: number): boolean {
+  return [429, 500, 502, 503, 504].includes(status);
 }
 
 /** A failure that may pass. */

@@ -17,14 +17,13 @@ import { checkLimit, pay } from '../payment/pay.ts';
 import { gasOf, unpaid } from '../payment/payable.ts';
 import type { RecordToStore } from '../payment/quotes.ts';
 import { Relay } from '../payment/relay.ts';
+import { relayPointerReader } from '../payment/relay-pointers.ts';
 import { rpcProvider } from '../payment/rpc.ts';
 import { secureUrl } from '../payment/secure-url.ts';
 import { forgetWaiting, type PaymentParts, settlePending } from '../payment/settle.ts';
 import { confirmStored, paidSink, type StoreParts } from '../payment/upload.ts';
 import { Vault } from '../payment/vault.ts';
 import { WalletAccount } from '../payment/wallet-account.ts';
-import { PeerUrl } from '../peer-url.ts';
-import { HttpTransport } from '../peers/transports/http.ts';
 import { raceAbort } from '../util/watchdog.ts';
 import { untilAborted } from './options.ts';
 import type {
@@ -119,7 +118,7 @@ export function networkSink(options: AntNetworkOptions): AntWholeSink {
     throw new AntwayError('REFUSED', message);
   }
 
-  const readers = relays.map(({ url }) => new HttpTransport(PeerUrl.parse(url)));
+  const readers = relays.map(relayPointerReader);
 
   /** @throws AntwayError `REFUSED`, before anything is paid, if the network has a newer state of the pointer. */
   async function toPay(pointer: AntPointer | undefined, parts: StoreParts): Promise<RecordToStore[]> {

@@ -169,6 +169,7 @@ export type AntPaymentProblem =
   | 'QUOTE_EXPIRED'
   | 'OUTDATED'
   | 'SHORTFALL'
+  | 'OLD_RELAY'
   | 'NOT_STORED'
   | 'CHANGED'
   | 'CLOCK'

@@ -123,7 +123,7 @@ export function publishPaid(parent: string): Promise<Row[]> {
 /** Creates a pointer and moves it, the last time by a new owner, who has only the phrase. */
 export function movePaidPointer(parent: string): Promise<Row[]> {
   return withPaidNetwork(parent, async (paidNetwork) => {
-    const { folder, startPeer } = paidNetwork;
+    const { folder, relays, startPeer } = paidNetwork;
     const targets: string[] = [];
     for (const words of ['first', 'second']) {
       const site = join(folder, words);
@@ -152,6 +152,11 @@ export function movePaidPointer(parent: string): Promise<Row[]> {
       assert.equal(status, 200);
       const pointer = parsePointer(Uint8Array.from(body), Address.fromHex(moved.address));
       assert.deepEqual([pointer.target.hex, String(pointer.counter)], [target, moved.counter]);
+      const inNetwork = await relays[0]!.get(`/network/pointer/${moved.address}`);
+      assert.equal(inNetwork.status, 200);
+      assert.deepEqual(Buffer.from(inNetwork.body), Buffer.from(body));
+      const absent = await relays[0]!.get(`/network/pointer/${'0'.repeat(64)}`);
+      assert.equal(absent.status, 404);
     }
     return rows;
   });

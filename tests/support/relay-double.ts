@@ -52,8 +52,10 @@ export interface RelayFaults {
   putStatus?: number;
   /** Says that a record is stored, and forgets it. */
   forgets?: boolean;
-  /** Says that there are no pointers. */
+  /** Says that the network has no pointers. */
   hidesPointers?: boolean;
+  /** The answer to each read of a pointer from the network. */
+  readAnswer?: [status: number, body: unknown];
 }
 
 /**
@@ -64,8 +66,10 @@ export class RelayDouble {
   faults: RelayFaults = {};
   /** The stored records, by address. */
   readonly stored = new Map<string, Uint8Array>();
-  /** The newest record of each pointer, by address. */
+  /** The newest record of each pointer in the network, by address. */
   readonly pointers = new Map<string, Uint8Array>();
+  /** The records of pointers that users stored at this peer without a payment, and which the network does not have. */
+  readonly ownPointers = new Map<string, Uint8Array>();
 
   private constructor(
     private readonly server: Server,
@@ -160,14 +164,30 @@ export class RelayDouble {
     }
     if (request.url === '/network/merkle') return this.#pools(JSON.parse(body.toString()));
     const [, path, address] = /^\/(.*)\/([0-9a-f]{64})$/.exec(request.url!) ?? [];
-    if (request.method === 'PUT') return [await this.#put(address!, body), {}];
+    if (request.method === 'PUT') {
+      if (path !== 'pointer') return [await this.#put(address!, body), {}];
+      this.ownPointers.set(address!, body);
+      return [201, {}];
+    }
     // It is a peer as well.
     if (request.url === '/-/info') return [200, { name: 'double', protocol: 1 }];
-    const isHidden = path === 'pointer' && this.faults.hidesPointers;
-    const found = isHidden
-      ? undefined
-      : (path === 'pointer' ? this.pointers : this.stored).get(address ?? '');
+    if (path === 'network/pointer' && this.faults.readAnswer) return this.faults.readAnswer;
+    const found = this.#find(path, address ?? '');
     return found ? [200, found] : [404, { code: 'NOT_FOUND', message: 'There is none.' }];
+  }
+
+  #find(path: string | undefined, address: string): Uint8Array | undefined {
+    const inNetwork = this.faults.hidesPointers ? undefined : this.pointers.get(address);
+    switch (path) {
+      case 'chunk':
+        return this.stored.get(address);
+      case 'pointer':
+        return this.ownPointers.get(address) ?? inNetwork;
+      case 'network/pointer':
+        return inNetwork;
+      default:
+        return undefined;
+    }
   }
 
   /** The nodes of an honest pool. */

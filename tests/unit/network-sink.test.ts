@@ -158,6 +158,21 @@ describe('a publication in the network', () => {
     expect(relay.pointers.get(pointer!.address)).toEqual(Buffer.from(pointer!.record));
   });
 
+  it('pays for no pointer with a relay of an older version, which cannot read the network', async () => {
+    relay.faults = { readAnswer: [405, { code: 'METHOD', message: '' }] };
+    const spent = await spentBy(async () => {
+      const publishing = publishWithPointer(randomBytes(32));
+      expect(await failureOf(publishing)).toEqual(['UNSUPPORTED', 'OLD_RELAY']);
+    });
+    expect([spent, relay.stored.size, relay.pointers.size]).toEqual([0n, 0, 0]);
+  });
+
+  function publishWithPointer(seed: Uint8Array) {
+    const publisher = createPublisher({ sink: networkSink(optionsWith()) });
+    const publishing = publisher.publish(newFile(), { pointer: { seed, counter: 0n } });
+    return publishing.finally(() => publisher.close());
+  }
+
   it('stores a pointer that was paid for and lost on the way, without a further payment', async () => {
     const seed = randomBytes(32);
     const file = newFile();

@@ -295,6 +295,20 @@ describe('pointer --network', () => {
     expect([spent, relay.pointers.size]).toEqual([recordPrice, 1]);
   });
 
+  it('stores a state in the network that only the store of the relay has', async () => {
+    const [, , content] = lines(await publish(await newFile(), ['--max-cost', '1']));
+    expect((await pointer('create', content.address, '--max-cost', '1')).code).toBe(0);
+    for (const [address, record] of relay.pointers) relay.ownPointers.set(address, record);
+    relay.pointers.clear();
+    const shown = await pointer('show');
+    expect(lines(shown).at(-1)).toMatchObject({ peers: [{ url: relay.url, counter: null }] });
+    const again = await pointer('update', content.address, '--max-cost', '0');
+    expect(lines(again).at(-1)).toMatchObject({ counter: '0', stored: [relay.url], present: [] });
+    expect(relay.pointers.size).toBe(1);
+    relay.faults = { readAnswer: [405, { code: 'METHOD', message: '' }] };
+    expect(failure(await pointer('show'))).toMatchObject({ code: 'UNSUPPORTED', payment: 'OLD_RELAY' });
+  });
+
   it('finds the newest state at any relay, so that no counter is signed twice', async () => {
     const [, , first] = lines(await publish(await newFile(), ['--max-cost', '1']));
     const [, , second] = lines(await publish(await newFile(), ['--max-cost', '1']));

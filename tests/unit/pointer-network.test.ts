@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Address } from '../../src/address.ts';
-import { movePointer } from '../../src/owner/move-pointer.ts';
+import { movePointer, type PointerPeer, sendAgain } from '../../src/owner/move-pointer.ts';
 import { newSeed, OwnerKey } from '../../src/owner/owner-key.ts';
+import { signPointer } from '../../src/owner/sign-pointer.ts';
 import { OwnerStates } from '../../src/owner/states.ts';
 import { pay } from '../../src/payment/pay.ts';
 import { Vault } from '../../src/payment/vault.ts';
@@ -37,6 +38,7 @@ beforeEach(() => {
   freshIndexedDb();
   relay.faults = {};
   relay.pointers.clear();
+  relay.ownPointers.clear();
   key = new OwnerKey(newSeed());
   states = OwnerStates.empty(key.address);
 });
@@ -52,19 +54,25 @@ async function payFor({ upload, bill }: Due): Promise<void> {
   await pay(bill, account, recordPrice, { vault, journal, signal });
 }
 
-/** Leads the pointer to content. @param interrupted whether the page is closed before the state is saved. */
-async function move(digit: string, askToPay: (due: Due) => Promise<void>, interrupted = false) {
+/** Does one action at the relay. */
+async function inNetwork<T>(
+  askToPay: (due: Due) => Promise<void>,
+  action: (peer: PointerPeer) => Promise<T>,
+): Promise<T> {
   const choice = { relays: [relay.url], nodes: null, chain: paymentChain() };
   const { peer, close } = await openPointerNetwork(choice, { name: 'Garden', askToPay, signal });
+  return action(peer).finally(close);
+}
+
+/** Leads the pointer to content. @param interrupted whether the page is closed before the state is saved. */
+function move(digit: string, askToPay: (due: Due) => Promise<void>, interrupted = false) {
   const save = async (next: OwnerStates) => {
     if (interrupted) throw new Error('The page was closed.');
     states = next;
   };
-  try {
-    return await movePointer(key, target(digit), { peers: [peer], states, save, signal });
-  } finally {
-    close();
-  }
+  return inNetwork(askToPay, (peer) =>
+    movePointer(key, target(digit), { peers: [peer], states, save, signal }),
+  );
 }
 
 /** The amount of the token that the account has less afterwards, in atto. */
@@ -129,6 +137,34 @@ describe('a pointer in the network', () => {
     });
     expect([spent, again.mock.calls.length]).toEqual([recordPrice, 0]);
     expect(await unfinishedUploads()).toEqual([]);
+  });
+
+  it('is not stored in the network because the relay itself stores it', async () => {
+    const pointer = signPointer(key, target('1'), []);
+    const { record } = pointer;
+    states = states.withPointers([pointer]);
+    relay.ownPointers.set(key.address.hex, record);
+    const save = async () => undefined;
+    const again = () =>
+      inNetwork(payFor, (peer) => sendAgain(key.address, { peers: [peer], states, save, signal }));
+    const spent = await spentBy(async () => {
+      expect(await again()).toMatchObject({ stored: [relay.url], present: [] });
+      expect(relay.pointers.get(key.address.hex)).toEqual(Buffer.from(record));
+      expect(await again()).toMatchObject({ stored: [], present: [relay.url] });
+    });
+    expect(spent).toBe(recordPrice);
+  });
+
+  it('is neither signed nor paid for with a relay of an older version', async () => {
+    const askToPay = vi.fn(payFor);
+    relay.faults = { readAnswer: [405, { code: 'METHOD', message: '' }] };
+    const moving = move('1', askToPay);
+    expect(await problemOf(moving)).toBe('OLD_RELAY');
+    await expect(moving).rejects.toMatchObject({
+      code: 'UNSUPPORTED',
+      message: expect.stringContaining('Update this peer'),
+    });
+    expect([askToPay.mock.calls.length, states.all.length, relay.pointers.size]).toEqual([0, 0, 0]);
   });
 
   it('has no price if the relay names another vault or another payee', async () => {

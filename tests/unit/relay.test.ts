@@ -1,6 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Address } from '../../src/address.ts';
+import { limits } from '../../src/limits.ts';
 import { arbitrumOne } from '../../src/payment/chain.ts';
 import { Relay } from '../../src/payment/relay.ts';
 import { rpcProvider } from '../../src/payment/rpc.ts';
@@ -100,6 +102,77 @@ describe('a relay', () => {
       },
     ];
     await expect(ask(stopping.signal)).rejects.toBe(reason);
+  });
+});
+
+describe('a pointer that a relay reads from the network', () => {
+  const address = Address.fromHex('cd'.repeat(32));
+  const record = new Uint8Array(limits.pointerBytes).fill(7);
+  const read = (by = signal) => new Relay(url, 1).pointer(address, limits.pointerBytes, by);
+  const answer = (status: number, body: string | Uint8Array) => (response: ServerResponse) =>
+    response.writeHead(status).end(body);
+
+  it('comes from the route that does not read the store of the relay', async () => {
+    const paths: (string | undefined)[] = [];
+    answers = [
+      (response, request) => {
+        paths.push(request.url);
+        response.end(record);
+      },
+    ];
+    expect(await read()).toEqual(record);
+    expect(paths).toEqual([`/network/pointer/${address.hex}`]);
+  });
+
+  it('is absent only if the relay says so with its code', async () => {
+    answers = [answer(404, '{"code":"NOT_FOUND","message":""}')];
+    await expect(read()).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    expect(asked).toBe(1);
+  });
+
+  it.each([
+    ['that does not know the method', 405, '{"code":"METHOD","message":""}'],
+    ['behind a proxy that does not know the path', 404, '<h1>Not found</h1>'],
+    ['with another code', 404, '{"code":"NO_ROUTE"}'],
+  ])('is not counted as absent by an older relay %s', async (_, status, body) => {
+    answers = [answer(status, body)];
+    const reading = read();
+    await expect(reading).rejects.toMatchObject({
+      code: 'UNSUPPORTED',
+      message: expect.stringContaining('Update this peer'),
+    });
+    expect(await problemOf(reading)).toBe('OLD_RELAY');
+    expect(asked).toBe(1);
+  });
+
+  it.each([
+    [402, 1],
+    [403, 1],
+    [409, 1],
+    [451, 1],
+    [503, 3],
+    [429, 3],
+  ])('is unknown after the answer %i', async (status, times) => {
+    answers = [answer(status, '{"code":"SHORTFALL"}')];
+    expect(await problemOf(read())).toBe('SHORTFALL');
+    expect(asked).toBe(times);
+  });
+
+  it('is asked for again if the answer breaks off', async () => {
+    answers = [
+      (response) => {
+        response.writeHead(200, { 'content-length': record.length });
+        response.write(record.subarray(0, 10), () => response.destroy());
+      },
+      answer(200, record),
+    ];
+    expect(await read()).toEqual(record);
+  });
+
+  it('is given up if the answer never ends', async () => {
+    answers = [endless(200)];
+    await expect(read()).rejects.toMatchObject({ code: 'CORRUPT' });
+    expect(sent).toBeLessThan(64 * 1024 * 1024);
   });
 });
 

@@ -18,6 +18,8 @@ import type { PointerTarget } from '../../owner/sign-pointer.ts';
 import { prepareBill } from '../../payment/bill.ts';
 import { paidPointers } from '../../payment/paid-pointers.ts';
 import type { RecordToStore } from '../../payment/quotes.ts';
+import { Relay } from '../../payment/relay.ts';
+import { relayPointerReader } from '../../payment/relay-pointers.ts';
 import { PeerUrl } from '../../peer-url.ts';
 import { HttpTransport } from '../../peers/transports/http.ts';
 import type { CommandContext } from '../context.ts';
@@ -131,7 +133,7 @@ async function inNetwork(
       const payFor = async (record: RecordToStore) => {
         await settle(await prepareBill([record], parts), { address: record.address });
       };
-      const readers = relays.map((relay) => new HttpTransport(relay));
+      const readers = urls.map((url) => relayPointerReader(new Relay(url)));
       const peers = [paidPointers(readers, payFor, parts)];
       await work({ ...settings, peers: relays }, peers);
     },

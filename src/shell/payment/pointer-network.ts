@@ -4,8 +4,7 @@ import type { PaymentChain } from '../../payment/chain.ts';
 import { paidPointers } from '../../payment/paid-pointers.ts';
 import type { RecordToStore } from '../../payment/quotes.ts';
 import { Relay } from '../../payment/relay.ts';
-import { PeerUrl } from '../../peer-url.ts';
-import { HttpTransport } from '../../peers/transports/http.ts';
+import { relayPointerReader } from '../../payment/relay-pointers.ts';
 import type { NodeNetwork } from '../../server-config.ts';
 import { partProblem } from '../part-problem.ts';
 import type { DirectAccess } from './direct-route.ts';
@@ -37,7 +36,8 @@ export async function openPointerNetwork(
   { name, askToPay, signal }: PointerPayment,
 ): Promise<PointerNetwork> {
   const direct = nodes && (await openNodesOf(nodes, chain));
-  const routes = [...(direct ? [direct.route] : []), ...origins.map((origin) => new Relay(origin))];
+  const relays = origins.map((origin) => new Relay(origin));
+  const routes = [...(direct ? [direct.route] : []), ...relays];
   const close = () => direct?.close();
   try {
     for (const route of routes) await route.check(chain, signal);
@@ -55,10 +55,7 @@ export async function openPointerNetwork(
     const upload = { address: record.address, name, records: [record.stateId!] };
     await askToPay({ upload, bill, chain });
   };
-  const readers = [
-    ...(direct ? [direct.reader] : []),
-    ...origins.map((origin) => new HttpTransport(PeerUrl.parse(origin))),
-  ];
+  const readers = [...(direct ? [direct.reader] : []), ...relays.map(relayPointerReader)];
   const paid = paidPointers(readers, payFor, parts);
   const peer: PointerPeer = {
     ...paid,

@@ -12,6 +12,7 @@ export const errors: Texts['errors'] = {
   CLOCK: 'Die Uhr dieses Geräts geht falsch. Nichts wurde bezahlt',
   FUNDS: 'Das Konto hat zu wenig',
   NOT_STORED: 'Noch nicht alles ist gespeichert. Die Zahlung ist vermerkt',
+  OLD_RELAY: 'Der Peer ist veraltet und liest keine Adressen aus dem Netzwerk. Er muss aktualisiert werden',
   OVER_LIMIT: 'Der Preis liegt über Ihrer Grenze',
   PENDING: 'Die Kette hat die Zahlung noch nicht bestätigt',
   QUOTE: 'Der Preis ist nicht echt. Nichts wurde bezahlt',
