@@ -8,6 +8,9 @@ import type { OwnerKey } from './owner-key.ts';
 import { freezePointer, type PointerTarget, signPointer } from './sign-pointer.ts';
 import { isTarget, OwnerStates } from './states.ts';
 
+/** How long places are asked that the user did not choose. */
+const othersMs = 5_000;
+
 /** Stores pointers: `HttpTransport` is one. */
 export interface PointerStore {
   readonly url: string;
@@ -32,8 +35,16 @@ export interface PointerPeer extends PointerStore {
   pointer(address: Address, maxBytes: number, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>>;
 }
 
+/** Tells the states of pointers. */
+export type StateSource = Pick<PointerPeer, 'url' | 'pointer'>;
+
 export interface MoveOptions {
   peers: readonly PointerPeer[];
+  /**
+   * Further places that may have a newer state, such as peers that the user did not choose. They get a short time to answer,
+   * and may fail.
+   */
+  others?: readonly StateSource[] | undefined;
   /** The states that this device knows. */
   states: OwnerStates;
   /** Stores the states durably. Called before a new state is sent. */
@@ -106,17 +117,20 @@ export async function sendAgain(address: Address, options: MoveOptions): Promise
 }
 
 /**
- * Asks every peer for its state of a pointer.
- * @returns the known states with those of the peers; an answer that the owner did not sign counts as none.
+ * Asks every peer for its state of a pointer, and other places that may have a newer one.
+ * @returns the known states with those of the answers; an answer that the owner did not sign counts as none. `answers` are
+ *   those of the peers.
  * @throws AntwayError `PEERS_UNREACHABLE` if a peer does not answer.
  */
 export async function askAll(
   address: Address,
-  { peers, states, signal }: Pick<MoveOptions, 'peers' | 'states' | 'signal'>,
+  { peers, others = [], states, signal }: Pick<MoveOptions, 'peers' | 'others' | 'states' | 'signal'>,
 ): Promise<{ states: OwnerStates; pointer: Pointer | undefined; answers: Map<string, Pointer | undefined> }> {
   const asked = peers.map(async (peer) => [peer.url, await ask(peer, address, signal)] as const);
-  const answers = new Map(await Promise.all(asked));
-  const all = states.withPointers([...answers.values()].filter((pointer) => pointer !== undefined));
+  const further = others.map((other) => askBriefly(other, address, signal));
+  const [told, found] = await Promise.all([Promise.all(asked), Promise.all(further)]);
+  const answers = new Map(told);
+  const all = states.withPointers([...answers.values(), ...found].filter((pointer) => pointer !== undefined));
   return { states: all, pointer: all.newest, answers };
 }
 
@@ -149,7 +163,21 @@ async function hasChunk(peer: PointerPeer, address: Address, signal: AbortSignal
   }
 }
 
-async function ask(peer: PointerPeer, address: Address, signal: AbortSignal): Promise<Pointer | undefined> {
+/** @returns undefined also if the place does not answer in time. */
+async function askBriefly(
+  other: StateSource,
+  address: Address,
+  signal: AbortSignal,
+): Promise<Pointer | undefined> {
+  try {
+    return await ask(other, address, AbortSignal.any([signal, AbortSignal.timeout(othersMs)]));
+  } catch {
+    signal.throwIfAborted();
+    return undefined;
+  }
+}
+
+async function ask(peer: StateSource, address: Address, signal: AbortSignal): Promise<Pointer | undefined> {
   try {
     return parsePointer(await peer.pointer(address, limits.pointerBytes, signal), address);
   } catch (error) {

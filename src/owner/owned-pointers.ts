@@ -12,7 +12,6 @@ import {
   type Moved,
   type MoveOptions,
   movePointer,
-  type PointerPeer,
   sendAgain,
 } from './move-pointer.ts';
 import { OwnerKey } from './owner-key.ts';
@@ -47,11 +46,7 @@ interface Entry {
 }
 
 /** The peers of a move, and what they need. */
-export interface Peers {
-  peers: readonly PointerPeer[];
-  token?: string | undefined;
-  signal: AbortSignal;
-}
+export type Peers = Pick<MoveOptions, 'peers' | 'others' | 'token' | 'signal'>;
 
 export const mostLabelCharacters = 100;
 
@@ -100,15 +95,10 @@ export class OwnedPointers {
    * @param target the content, or the address of content of an unknown kind.
    * @throws AntwayError as `OwnerKeyStore.seed`, `findTarget` and `movePointer`.
    */
-  move(
-    address: Address,
-    unlock: Unlock,
-    target: PointerTarget | Address,
-    { peers, token, signal }: Peers,
-  ): Promise<Moved> {
-    return this.#signing(address, unlock, signal, async (key, saved) => {
-      const found = target instanceof Address ? await findTarget(target, peers, signal) : target;
-      return movePointer(key, found, { ...saved, peers, token, signal });
+  move(address: Address, unlock: Unlock, target: PointerTarget | Address, at: Peers): Promise<Moved> {
+    return this.#signing(address, unlock, at.signal, async (key, saved) => {
+      const found = target instanceof Address ? await findTarget(target, at.peers, at.signal) : target;
+      return movePointer(key, found, { ...saved, ...at });
     });
   }
 
@@ -118,20 +108,15 @@ export class OwnedPointers {
    * @throws AntwayError `REFUSED` if a peer has a newer state with another target, which is then stored; as
    *   `OwnerKeyStore.seed` and `freezeNow`.
    */
-  freeze(
-    address: Address,
-    unlock: Unlock,
-    seen: PointerTarget,
-    { peers, token, signal }: Peers,
-  ): Promise<Moved> {
-    return this.#signing(address, unlock, signal, (key, saved) => {
+  freeze(address: Address, unlock: Unlock, seen: PointerTarget, at: Peers): Promise<Moved> {
+    return this.#signing(address, unlock, at.signal, (key, saved) => {
       const confirm = async (pointer: Pointer) => {
         if (isTarget(pointer, seen)) return;
         await saved.save(saved.states.withPointers([pointer]));
         const message = `Nothing is frozen: a peer has a newer state, which leads to ${pointer.target.hex}.`;
         throw new AntwayError('REFUSED', message, { address: address.hex });
       };
-      return freezeNow(key, { ...saved, peers, token, signal, confirm });
+      return freezeNow(key, { ...saved, ...at, confirm });
     });
   }
 
@@ -139,23 +124,23 @@ export class OwnedPointers {
    * Sends the newest state to all peers again, such as after an interruption. This needs no key.
    * @throws AntwayError as `sendAgain`.
    */
-  store(address: Address, { peers, token, signal }: Peers): Promise<Moved> {
+  store(address: Address, at: Peers): Promise<Moved> {
     return this.#locked(
       address,
       async () => {
         const owned = await this.#find(address);
         const save = (states: OwnerStates) => this.#save({ ...owned, states });
-        return sendAgain(address, { states: owned.states, save, peers, token, signal });
+        return sendAgain(address, { states: owned.states, save, ...at });
       },
-      signal,
+      at.signal,
     );
   }
 
   /** Asks the peers for newer states, such as those that another device signed. @throws AntwayError as `askAll`. */
-  async refresh(address: Address, { peers, signal }: Peers): Promise<void> {
+  async refresh(address: Address, at: Peers): Promise<void> {
     await this.#locked(address, async () => {
       const owned = await this.#find(address);
-      const { states } = await askAll(address, { peers, states: owned.states, signal });
+      const { states } = await askAll(address, { ...at, states: owned.states });
       await this.#save({ ...owned, states });
     });
   }

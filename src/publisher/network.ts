@@ -3,7 +3,7 @@ import { type Pointer, parsePointer } from '../content/pointer.ts';
 import { AntwayError } from '../errors.ts';
 import { AntError, publicError } from '../fetch/ant-error.ts';
 import { refuseUnknown } from '../fetch/options.ts';
-import { askAll, type PointerPeer, storePointer } from '../owner/move-pointer.ts';
+import { askAll, type MoveOptions, storePointer } from '../owner/move-pointer.ts';
 import { isTarget, OwnerStates } from '../owner/states.ts';
 import type { Account } from '../payment/account.ts';
 import { formatAnt, formatUnits, parseAnt } from '../payment/amounts.ts';
@@ -17,7 +17,7 @@ import { checkLimit, pay } from '../payment/pay.ts';
 import { gasOf, unpaid } from '../payment/payable.ts';
 import type { RecordToStore } from '../payment/quotes.ts';
 import { Relay } from '../payment/relay.ts';
-import { relayPointerReader } from '../payment/relay-pointers.ts';
+import { peersOfRelays, relayPointerReader } from '../payment/relay-pointers.ts';
 import { rpcProvider } from '../payment/rpc.ts';
 import { secureUrl } from '../payment/secure-url.ts';
 import { forgetWaiting, type PaymentParts, settlePending } from '../payment/settle.ts';
@@ -119,14 +119,16 @@ export function networkSink(options: AntNetworkOptions): AntWholeSink {
   }
 
   const readers = relays.map(relayPointerReader);
+  const others = peersOfRelays(relays);
 
-  /** @throws AntwayError `REFUSED`, before anything is paid, if the network has a newer state of the pointer. */
+  /** @throws AntwayError `REFUSED`, before anything is paid, if the network or a relay has a newer state of the pointer. */
   async function toPay(pointer: AntPointer | undefined, parts: StoreParts): Promise<RecordToStore[]> {
     const records: RecordToStore[] = [];
     if (!pointer) return records;
     const peer = paidPointers(readers, async (record) => void records.push(record), parts);
     const address = Address.fromHex(pointer.address);
-    await refuseOlder(address, parsePointer(pointer.record, address), peer, parts.signal);
+    const wanted = parsePointer(pointer.record, address);
+    await refuseOlder(address, wanted, { peers: [peer], others, signal: parts.signal });
     await peer.prepare?.(address, pointer.record, parts.signal);
     return records;
   }
@@ -173,14 +175,12 @@ export function networkSink(options: AntNetworkOptions): AntWholeSink {
 async function refuseOlder(
   address: Address,
   wanted: Pointer,
-  peer: PointerPeer,
-  signal: AbortSignal,
+  at: Pick<MoveOptions, 'peers' | 'others' | 'signal'>,
 ): Promise<void> {
-  const states = OwnerStates.empty(address);
-  const { pointer } = await askAll(address, { peers: [peer], states, signal });
+  const { pointer } = await askAll(address, { ...at, states: OwnerStates.empty(address) });
   if (!pointer || pointer.counter < wanted.counter) return;
   if (pointer.counter === wanted.counter && isTarget(pointer, wanted)) return;
-  const message = `The network has the state ${pointer.counter} of the pointer. Publish with a larger counter. Nothing was paid.`;
+  const message = `The pointer has the state ${pointer.counter} already. Publish with a larger counter. Nothing was paid.`;
   throw new AntwayError('REFUSED', message, { address: address.hex });
 }
 

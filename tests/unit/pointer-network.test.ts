@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Address } from '../../src/address.ts';
-import { movePointer, type PointerPeer, sendAgain } from '../../src/owner/move-pointer.ts';
+import { type MoveOptions, movePointer, type StateSource, sendAgain } from '../../src/owner/move-pointer.ts';
 import { newSeed, OwnerKey } from '../../src/owner/owner-key.ts';
 import { signPointer } from '../../src/owner/sign-pointer.ts';
 import { OwnerStates } from '../../src/owner/states.ts';
@@ -57,11 +57,11 @@ async function payFor({ upload, bill }: Due): Promise<void> {
 /** Does one action at the relay. */
 async function inNetwork<T>(
   askToPay: (due: Due) => Promise<void>,
-  action: (peer: PointerPeer) => Promise<T>,
+  action: (at: Pick<MoveOptions, 'peers' | 'others'>) => Promise<T>,
 ): Promise<T> {
   const choice = { relays: [relay.url], nodes: null, chain: paymentChain() };
-  const { peer, close } = await openPointerNetwork(choice, { name: 'Garden', askToPay, signal });
-  return action(peer).finally(close);
+  const { peer, others, close } = await openPointerNetwork(choice, { name: 'Garden', askToPay, signal });
+  return action({ peers: [peer], others }).finally(close);
 }
 
 /** Leads the pointer to content. @param interrupted whether the page is closed before the state is saved. */
@@ -70,9 +70,7 @@ function move(digit: string, askToPay: (due: Due) => Promise<void>, interrupted 
     if (interrupted) throw new Error('The page was closed.');
     states = next;
   };
-  return inNetwork(askToPay, (peer) =>
-    movePointer(key, target(digit), { peers: [peer], states, save, signal }),
-  );
+  return inNetwork(askToPay, (at) => movePointer(key, target(digit), { ...at, states, save, signal }));
 }
 
 /** The amount of the token that the account has less afterwards, in atto. */
@@ -145,8 +143,7 @@ describe('a pointer in the network', () => {
     states = states.withPointers([pointer]);
     relay.ownPointers.set(key.address.hex, record);
     const save = async () => undefined;
-    const again = () =>
-      inNetwork(payFor, (peer) => sendAgain(key.address, { peers: [peer], states, save, signal }));
+    const again = () => inNetwork(payFor, (at) => sendAgain(key.address, { ...at, states, save, signal }));
     const spent = await spentBy(async () => {
       expect(await again()).toMatchObject({ stored: [relay.url], present: [] });
       expect(relay.pointers.get(key.address.hex)).toEqual(Buffer.from(record));
@@ -154,6 +151,38 @@ describe('a pointer in the network', () => {
     });
     expect(spent).toBe(recordPrice);
   });
+
+  it('has no counter a second time that only the store of a relay has', async () => {
+    // On another device, the owner stored it there without a payment.
+    const other = signPointer(key, target('1'), [{ counter: 3n }]);
+    relay.ownPointers.set(key.address.hex, other.record);
+    const { pointer } = await move('2', payFor);
+    expect(pointer.counter).toBe(5n);
+  });
+
+  it('is signed although places do not answer that the user did not choose', async () => {
+    const silent: StateSource = {
+      url: 'https://silent.example',
+      pointer: (_address, _maxBytes, signal) =>
+        new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+    };
+    const away: StateSource = {
+      url: 'https://away.example',
+      pointer: () => Promise.reject(new Error('It is away.')),
+    };
+    const save = async () => undefined;
+    const { pointer } = await inNetwork(payFor, ({ peers }) =>
+      movePointer(key, target('1'), { peers, others: [silent, away], states, save, signal }),
+    );
+    expect(pointer.counter).toBe(0n);
+    const stopping = new AbortController();
+    const stopped = inNetwork(payFor, ({ peers }) =>
+      movePointer(key, target('2'), { peers, others: [silent], states, save, signal: stopping.signal }),
+    );
+    const reason = new Error('The user stopped.');
+    setTimeout(() => stopping.abort(reason), 100);
+    await expect(stopped).rejects.toBe(reason);
+  }, 20_000);
 
   it('is neither signed nor paid for with a relay of an older version', async () => {
     const askToPay = vi.fn(payFor);

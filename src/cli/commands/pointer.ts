@@ -11,6 +11,7 @@ import {
   type MoveOptions,
   movePointer,
   type PointerPeer,
+  type StateSource,
 } from '../../owner/move-pointer.ts';
 import { newSeed, OwnerKey } from '../../owner/owner-key.ts';
 import { phraseOf, seedOfPhrase } from '../../owner/recovery-phrase.ts';
@@ -31,7 +32,7 @@ import {
   withNetwork,
 } from '../network-payment.ts';
 import { openKey } from '../open-key.ts';
-import { type OutputOptions, type WriteOptions, withOutput, withWrites } from '../options.ts';
+import { type OutputOptions, uniquePeers, type WriteOptions, withOutput, withWrites } from '../options.ts';
 import { Output } from '../output.ts';
 import {
   readKeyFile,
@@ -63,6 +64,8 @@ interface Task {
   context: CommandContext;
   /** The peers that have the pointer, or the network. */
   peers: readonly PointerPeer[];
+  /** Peers that may have a newer state, which the network does not have. */
+  others?: readonly StateSource[];
 }
 
 export function define(command: Command, context: CommandContext): void {
@@ -99,8 +102,8 @@ With --network, the state is stored in the Autonomi network, and the account pay
           await run[action]({ content, options, output, settings, context, peers: transportsOf(settings) });
           return;
         }
-        await inNetwork(settings, options, output, context, action !== 'show', (settings, peers) =>
-          run[action]({ content, options, output, settings, context, peers }),
+        await inNetwork(settings, options, output, context, action !== 'show', (at) =>
+          run[action]({ content, options, output, context, ...at }),
         );
       },
     );
@@ -120,7 +123,7 @@ async function inNetwork(
   output: Output,
   context: CommandContext,
   pays: boolean,
-  work: (settings: Settings, peers: readonly PointerPeer[]) => Promise<void>,
+  work: (at: Pick<Task, 'settings' | 'peers' | 'others'>) => Promise<void>,
 ): Promise<void> {
   const urls = relayUrlsOf(options, writablePeers(settings).map(String));
   await withNetwork(
@@ -135,7 +138,9 @@ async function inNetwork(
       };
       const readers = urls.map((url) => relayPointerReader(new Relay(url)));
       const peers = [paidPointers(readers, payFor, parts)];
-      await work({ ...settings, peers: relays }, peers);
+      const known = uniquePeers([...relays, ...settings.peers]);
+      const others = known.map((peer) => new HttpTransport(peer));
+      await work({ settings: { ...settings, peers: relays }, peers, others });
     },
     { pays },
   );
@@ -233,6 +238,7 @@ async function moveOptions(address: Address, task: Task): Promise<MoveOptions> {
   const { options, settings, context } = task;
   return {
     peers: task.peers,
+    others: task.others,
     states: await readStates(options.key, address),
     save: (states) => writeStates(options.key, states),
     token: settings.token,

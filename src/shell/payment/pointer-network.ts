@@ -1,10 +1,10 @@
-import type { PointerPeer } from '../../owner/move-pointer.ts';
+import type { PointerPeer, StateSource } from '../../owner/move-pointer.ts';
 import { prepareBill } from '../../payment/bill.ts';
 import type { PaymentChain } from '../../payment/chain.ts';
 import { paidPointers } from '../../payment/paid-pointers.ts';
 import type { RecordToStore } from '../../payment/quotes.ts';
 import { Relay } from '../../payment/relay.ts';
-import { relayPointerReader } from '../../payment/relay-pointers.ts';
+import { peersOfRelays, relayPointerReader } from '../../payment/relay-pointers.ts';
 import type { NodeNetwork } from '../../server-config.ts';
 import { partProblem } from '../part-problem.ts';
 import type { DirectAccess } from './direct-route.ts';
@@ -15,6 +15,8 @@ import type { Due } from './use-payment.ts';
 /** The network, as the place where a pointer is stored. */
 export interface PointerNetwork {
   peer: PointerPeer;
+  /** Peers that may store a newer state, which the network does not have. */
+  others: readonly StateSource[];
   /** Ends the connections to nodes. */
   close(): void;
 }
@@ -24,6 +26,8 @@ export interface PointerPayment {
   name: string;
   /** Resolves when a new state is paid for, or rejects if the user does not pay. Not called if nothing is due. */
   askToPay(due: Due): Promise<void>;
+  /** The user's peers, which may store a newer state. */
+  known?: readonly StateSource[];
   signal: AbortSignal;
 }
 
@@ -33,7 +37,7 @@ export interface PointerPayment {
  */
 export async function openPointerNetwork(
   { relays: origins, nodes, chain }: NetworkChoice,
-  { name, askToPay, signal }: PointerPayment,
+  { name, askToPay, known = [], signal }: PointerPayment,
 ): Promise<PointerNetwork> {
   const direct = nodes && (await openNodesOf(nodes, chain));
   const relays = origins.map((origin) => new Relay(origin));
@@ -48,6 +52,8 @@ export async function openPointerNetwork(
 
   const journal = openJournal(chain);
   const parts = { relays: routes, journal, signal };
+  const own = peersOfRelays(relays);
+  const others = [...own, ...known.filter(({ url }) => !own.some((peer) => peer.url === url))];
   const payFor = async (record: RecordToStore) => {
     const bill = await prepareBill([record], parts);
     // A wallet also tells whether the chain has lost a payment.
@@ -66,7 +72,7 @@ export async function openPointerNetwork(
       return outcome;
     },
   };
-  return { peer, close };
+  return { peer, others, close };
 }
 
 /** Most actions need no connections to nodes, so their code is loaded separately. */

@@ -10,7 +10,7 @@ import type { Due } from '../payment/use-payment.ts';
 import { PeerFields, type PeerProblem, usePeerChoice } from '../publish/peer-fields.tsx';
 import { pointerTexts } from '../texts/pointers.ts';
 import { texts } from '../texts/texts.ts';
-import { peersAt } from './owned.ts';
+import { peersAt, statesAt } from './owned.ts';
 import { FormProblem } from './pointer-form.tsx';
 
 const NetworkFields = lazyComponent(() => import('../payment/network-fields.tsx'));
@@ -73,9 +73,10 @@ export function usePlace(config: GatewayConfig | null) {
       });
       return raceAbort(paying, signal).finally(() => setQuestion(null));
     };
-    const { peer, close } = await openPointerNetwork(choice, { name, askToPay, signal });
+    const known = statesAt(peers.known);
+    const { peer, others, close } = await openPointerNetwork(choice, { name, askToPay, known, signal });
     try {
-      return await action({ peers: [peer], signal });
+      return await action({ peers: [peer], others, signal });
     } finally {
       close();
     }
@@ -136,7 +137,8 @@ export function usePlace(config: GatewayConfig | null) {
       const choice = peers.chosen();
       if (typeof choice === 'string') throw refuse(choice);
       const at = peersAt(choice);
-      return (_name, signal, action) => action({ ...at, signal });
+      const others = statesAt(peers.known, at.peers);
+      return (_name, signal, action) => action({ ...at, others, signal });
     },
   };
 }
