@@ -30,11 +30,11 @@ export interface PointerReader extends Pick<PointerPeer, 'url' | 'fetch' | 'poin
  * Pointers in the network, which the user pays for: each new state costs as much as a chunk.
  * @param readers read from the network, such as the relays' own peers. The newest state that one of them tells counts: if
  *   a dishonest one hides it, no counter is signed twice.
- * @param payFor pays for a record, or throws if the user does not agree.
+ * @param payFor pays for a state, or throws if the user does not agree. It gets the name of the record and its bytes.
  */
 export function paidPointers(
   readers: readonly PointerReader[],
-  payFor: (record: RecordToStore) => Promise<void>,
+  payFor: (due: RecordToStore, record: Uint8Array<ArrayBuffer>) => Promise<void>,
   parts: StoreParts,
 ): PointerPeer {
   const [first] = readers as [PointerReader];
@@ -53,7 +53,7 @@ export function paidPointers(
     },
     async prepare(address, record, signal) {
       if (!(await areUpToDate(readers, address, record, signal)))
-        await payFor(pointerRecord(address, record));
+        await payFor(pointerRecord(address, record), record);
     },
     async putPointer(address, record, { signal = parts.signal }) {
       const isUpToDate = await areUpToDate(readers, address, record, signal).catch(() => {
@@ -92,9 +92,12 @@ async function isOutdated(
     readers.map((reader) => stateAt(reader, address, signal).catch(() => undefined)),
   );
   signal.throwIfAborted();
-  return states.some(
-    (state) => state && !isSameState(state.record, wanted.record) && newestPointer(state, [wanted]) === state,
-  );
+  return states.some((state) => state && outlasts(state, wanted));
+}
+
+/** Whether a state stays when another one arrives. */
+export function outlasts(state: Pointer, other: Pointer): boolean {
+  return !isSameState(state.record, other.record) && newestPointer(state, [other]) === state;
 }
 
 /** Whether two records of one pointer have the same state. An owner can sign it several times. */

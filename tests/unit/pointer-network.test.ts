@@ -2,14 +2,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import { Address } from '../../src/address.ts';
 import { type MoveOptions, movePointer, type StateSource, sendAgain } from '../../src/owner/move-pointer.ts';
 import { newSeed, OwnerKey } from '../../src/owner/owner-key.ts';
-import { signPointer } from '../../src/owner/sign-pointer.ts';
+import { freezePointer, signPointer } from '../../src/owner/sign-pointer.ts';
 import { OwnerStates } from '../../src/owner/states.ts';
 import { pay } from '../../src/payment/pay.ts';
 import { Vault } from '../../src/payment/vault.ts';
 import { WalletAccount } from '../../src/payment/wallet-account.ts';
 import { openJournal, unfinishedUploads } from '../../src/shell/payment/journal-database.ts';
-import { openPointerNetwork } from '../../src/shell/payment/pointer-network.ts';
-import type { Due } from '../../src/shell/payment/use-payment.ts';
+import { openPointerNetwork, type PointerDue } from '../../src/shell/payment/pointer-network.ts';
 import { problemOf } from '../support/payment-problem.ts';
 import { RelayDouble } from '../support/relay-double.ts';
 import { TestChain } from '../support/test-chain.ts';
@@ -39,6 +38,7 @@ beforeEach(() => {
   relay.faults = {};
   relay.pointers.clear();
   relay.ownPointers.clear();
+  relay.stored.clear();
   key = new OwnerKey(newSeed());
   states = OwnerStates.empty(key.address);
 });
@@ -46,7 +46,8 @@ beforeEach(() => {
 const paymentChain = () => ({ chainId: TestChain.chainId, token: chain.token, vault: chain.vault });
 
 /** Pays as the form does, once the user agrees. */
-async function payFor({ upload, bill }: Due): Promise<void> {
+async function payFor({ upload, bill, check }: PointerDue): Promise<void> {
+  await check!(signal);
   const vault = new Vault(paymentChain(), new TestWallet(chain));
   const journal = openJournal(paymentChain());
   await journal.putUpload(upload);
@@ -56,7 +57,7 @@ async function payFor({ upload, bill }: Due): Promise<void> {
 
 /** Does one action at the relay. */
 async function inNetwork<T>(
-  askToPay: (due: Due) => Promise<void>,
+  askToPay: (due: PointerDue) => Promise<void>,
   action: (at: Pick<MoveOptions, 'peers' | 'others'>) => Promise<T>,
 ): Promise<T> {
   const choice = { relays: [relay.url], nodes: null, chain: paymentChain() };
@@ -65,7 +66,7 @@ async function inNetwork<T>(
 }
 
 /** Leads the pointer to content. @param interrupted whether the page is closed before the state is saved. */
-function move(digit: string, askToPay: (due: Due) => Promise<void>, interrupted = false) {
+function move(digit: string, askToPay: (due: PointerDue) => Promise<void>, interrupted = false) {
   const save = async (next: OwnerStates) => {
     if (interrupted) throw new Error('The page was closed.');
     states = next;
@@ -183,6 +184,74 @@ describe('a pointer in the network', () => {
     setTimeout(() => stopping.abort(reason), 100);
     await expect(stopped).rejects.toBe(reason);
   }, 20_000);
+
+  it('is not paid for if the key signed a newer state elsewhere while the price was shown', async () => {
+    const first = (await move('1', payFor)).pointer;
+    const rival = signPointer(key, target('3'), [{ counter: 7n }]);
+    const agreeLate = async (due: PointerDue) => {
+      relay.pointers.set(key.address.hex, rival.record);
+      await payFor(due);
+    };
+    const spent = await spentBy(() =>
+      expect(move('2', agreeLate)).rejects.toMatchObject({
+        code: 'CHANGED',
+        message: expect.stringContaining('a newer state (8), which leads to 33333333…'),
+      }),
+    );
+    expect([spent, relay.pointers.get(key.address.hex)]).toEqual([0n, rival.record]);
+    expect(await unfinishedUploads()).toEqual([]);
+    // The same again sees the newer state.
+    expect((await move('2', payFor)).pointer.counter).toBe(9n);
+
+    const agreeTooLate = async (due: PointerDue) => {
+      relay.ownPointers.set(key.address.hex, freezePointer(key, first, [first]).record);
+      await payFor(due);
+    };
+    await expect(move('4', agreeTooLate)).rejects.toMatchObject({
+      code: 'CHANGED',
+      message: expect.stringContaining('frozen'),
+    });
+  });
+
+  it('names its content before the payment if the network does not have it', async () => {
+    const missing: (string | undefined)[] = [];
+    const agree = async (due: PointerDue) => {
+      missing.push(due.missing?.hex);
+      await payFor(due);
+    };
+    await move('1', agree);
+    relay.stored.set(target('2').target.hex, new Uint8Array(1));
+    await move('2', agree);
+    // A quote of another network is no sign that the content is missing.
+    relay.faults = { offer: (offer) => (offer.plan.stateId ? offer : { ...offer, amount: '1' }) };
+    await move('3', agree);
+    expect(missing).toEqual([target('1').target.hex, undefined, undefined]);
+  });
+
+  it('names another pointer before the payment if only the store of a relay has it', async () => {
+    const inner = new OwnerKey(newSeed());
+    const { record } = signPointer(inner, target('1'), []);
+    relay.ownPointers.set(inner.address.hex, record);
+    const missing: (string | undefined)[] = [];
+    const agree = async (due: PointerDue) => {
+      missing.push(due.missing?.hex);
+      await payFor(due);
+    };
+    const leadOn = () =>
+      inNetwork(agree, (at) =>
+        movePointer(
+          key,
+          { kind: 'pointer', target: inner.address },
+          { ...at, states, save: async () => undefined, signal },
+        ),
+      );
+    await leadOn();
+    relay.pointers.set(inner.address.hex, record);
+    key = new OwnerKey(newSeed());
+    states = OwnerStates.empty(key.address);
+    await leadOn();
+    expect(missing).toEqual([inner.address.hex, undefined]);
+  });
 
   it('is neither signed nor paid for with a relay of an older version', async () => {
     const askToPay = vi.fn(payFor);

@@ -1,3 +1,5 @@
+import { Address } from '../../address.ts';
+import { parsePointer } from '../../content/pointer.ts';
 import type { PointerPeer, StateSource } from '../../owner/move-pointer.ts';
 import { prepareBill } from '../../payment/bill.ts';
 import type { PaymentChain } from '../../payment/chain.ts';
@@ -10,6 +12,7 @@ import { partProblem } from '../part-problem.ts';
 import type { DirectAccess } from './direct-route.ts';
 import { openJournal } from './journal-database.ts';
 import type { NetworkChoice } from './network-choice.ts';
+import { lacksTarget, refuseNewer } from './pointer-checks.ts';
 import type { Due } from './use-payment.ts';
 
 /** The network, as the place where a pointer is stored. */
@@ -21,11 +24,17 @@ export interface PointerNetwork {
   close(): void;
 }
 
+/** A state to pay for. */
+export interface PointerDue extends Due {
+  /** The content that the state leads to, if the network does not have it. */
+  missing: Address | undefined;
+}
+
 export interface PointerPayment {
   /** The user's name for the pointer. */
   name: string;
   /** Resolves when a new state is paid for, or rejects if the user does not pay. Not called if nothing is due. */
-  askToPay(due: Due): Promise<void>;
+  askToPay(due: PointerDue): Promise<void>;
   /** The user's peers, which may store a newer state. */
   known?: readonly StateSource[];
   signal: AbortSignal;
@@ -54,12 +63,17 @@ export async function openPointerNetwork(
   const parts = { relays: routes, journal, signal };
   const own = peersOfRelays(relays);
   const others = [...own, ...known.filter(({ url }) => !own.some((peer) => peer.url === url))];
-  const payFor = async (record: RecordToStore) => {
-    const bill = await prepareBill([record], parts);
+  const payFor = async (due: RecordToStore, record: Uint8Array<ArrayBuffer>) => {
+    const address = Address.fromHex(due.address);
+    const wanted = parsePointer(record, address);
+    const bill = await prepareBill([due], parts);
     // A wallet also tells whether the chain has lost a payment.
     if (bill.dueRecords === 0 && bill.unseen === 0) return;
-    const upload = { address: record.address, name, records: [record.stateId!] };
-    await askToPay({ upload, bill, chain });
+    const upload = { address: due.address, name, records: [due.stateId!] };
+    // The last route checks the others.
+    const lacks = await lacksTarget(wanted, { route: routes.at(-1)!, reader: paid, signal });
+    const check = (signal: AbortSignal) => refuseNewer(address, wanted, { peers: [paid], others, signal });
+    await askToPay({ upload, bill, chain, check, missing: lacks ? wanted.target : undefined });
   };
   const readers = [...(direct ? [direct.reader] : []), ...relays.map(relayPointerReader)];
   const paid = paidPointers(readers, payFor, parts);

@@ -5,10 +5,11 @@ import { paymentTexts } from '../texts/payment.ts';
 import { localAnt } from './local-amounts.ts';
 import { OtherChain } from './network-fields.tsx';
 import { PaySteps } from './pay-steps.tsx';
-import { type Due, usePayment } from './use-payment.ts';
+import type { PointerDue } from './pointer-network.ts';
+import { usePayment } from './use-payment.ts';
 
 interface Props {
-  due: Due;
+  due: PointerDue;
   onPaid: () => void;
   onBack: () => void;
 }
@@ -17,7 +18,7 @@ interface Props {
 export function PointerPrice({ due, onPaid, onBack }: Props) {
   const [isPaying, setPaying] = useState(false);
   const payment = usePayment(due, onPaid, setPaying);
-  const { bill, chain } = due;
+  const { bill, chain, missing } = due;
   const headingId = useId();
   const t = paymentTexts();
   useEffect(() => document.getElementById(headingId)?.focus(), []);
@@ -39,6 +40,7 @@ export function PointerPrice({ due, onPaid, onBack }: Props) {
           <p class="note">{t.pointerOnce}</p>
         </>
       )}
+      {missing && <p class="notice-strong">{t.missingTarget(missing.hex)}</p>}
       <PaySteps payment={payment} headingId={headingId} onBack={onBack} />
     </section>
   );

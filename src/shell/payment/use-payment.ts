@@ -32,7 +32,7 @@ export interface Connected {
 }
 
 /** The step that the user waits for. */
-export type Wait = 'connecting' | 'asking' | 'approving' | 'paying' | 'confirming';
+export type Wait = 'connecting' | 'checking' | 'asking' | 'approving' | 'paying' | 'confirming';
 
 /** The records to pay for. */
 export interface Due {
@@ -40,6 +40,11 @@ export interface Due {
   upload: UnfinishedUpload;
   bill: Bill;
   chain: PaymentChain;
+  /**
+   * Called when the user pays, because the price may have been on the screen for hours.
+   * @throws if the records must not be paid for any more.
+   */
+  check?(signal: AbortSignal): Promise<void>;
 }
 
 /** Connects a wallet and pays with it. */
@@ -120,7 +125,9 @@ export function usePayment(
       }),
     /** @param limit in atto. */
     pay: (limit: bigint) =>
-      work('asking', async (signal) => {
+      work(due.check ? 'checking' : 'asking', async (signal) => {
+        await due.check?.(signal);
+        setWait('asking');
         const { account, vault } = connected!;
         const journal = openJournal(chain);
         const shown: Account = {

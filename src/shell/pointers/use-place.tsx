@@ -6,7 +6,7 @@ import type { GatewayConfig } from '../gateway-api.ts';
 import { lazyComponent } from '../lazy-component.tsx';
 import { partProblem } from '../part-problem.ts';
 import { type NetworkChoice, type NetworkProblem, networkFieldOf } from '../payment/network-choice.ts';
-import type { Due } from '../payment/use-payment.ts';
+import type { PointerDue } from '../payment/pointer-network.ts';
 import { PeerFields, type PeerProblem, usePeerChoice } from '../publish/peer-fields.tsx';
 import { pointerTexts } from '../texts/pointers.ts';
 import { texts } from '../texts/texts.ts';
@@ -66,7 +66,7 @@ export function usePlace(config: GatewayConfig | null) {
   ): Promise<T> {
     const [{ openPointerNetwork }, { PointerPrice }] = await loadPayment();
     signal.throwIfAborted();
-    const askToPay = (due: Due) => {
+    const askToPay = (due: PointerDue) => {
       const paying = new Promise<void>((resolve, reject) => {
         const goBack = () => reject(new FormProblem(t.notPaid));
         setQuestion(<PointerPrice due={due} onPaid={resolve} onBack={goBack} />);

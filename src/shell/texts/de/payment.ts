@@ -39,6 +39,12 @@ export const payment: typeof english = {
   once: 'Sie zahlen einmal, und das Netzwerk speichert es auf Dauer. Niemand kann es später löschen, auch Sie nicht.',
   pointerOnce: 'Sie zahlen einmal für jeden neuen Stand. Das Netzwerk speichert ihn auf Dauer.',
   newState: 'den neuen Stand',
+  missingTarget: (address) =>
+    `Das Netzwerk hat den Inhalt noch nicht, zu dem dieser Stand führt: ${address}. Wer aus dem Netzwerk liest, sieht einen Fehler, bis der Inhalt dort ist. Gehen Sie zurück und veröffentlichen Sie ihn zuerst im Netzwerk, oder zahlen Sie trotzdem.`,
+  newerState: (counter, target) =>
+    `Seit Sie den Preis gesehen haben, hat diese Adresse einen neueren Stand (${counter}), der zu ${target} führt. Ihr Schlüssel hat ihn anderswo signiert. Nichts wurde bezahlt. Um ihn zu ersetzen, gehen Sie zurück und senden Sie das Formular noch einmal ab.`,
+  frozenMeanwhile:
+    'Seit Sie den Preis gesehen haben, wurde diese Adresse anderswo eingefroren. Nichts wurde bezahlt, und kein Stand kann den eingefrorenen ersetzen.',
   perFile: (count) => `Anteil jeder Datei (${count})`,
   perFileNote: 'Nach der Größe, denn Dateien teilen sich Datensätze.',
   perFileMore: (count) => `${count} weitere`,
@@ -57,6 +63,7 @@ export const payment: typeof english = {
   otherWallet: 'Eine andere Wallet',
   back: 'Zurück',
   connecting: 'Antworten Sie in Ihrer Wallet …',
+  checking: 'Antway fragt nach dem neuesten Stand der Adresse …',
   asking: 'Antway fragt die Kette …',
   approving: 'Ihre Wallet fragt nach der Erlaubnis, genau diesen Betrag zu nehmen …',
   paying: 'Ihre Wallet fragt nach der Zahlung …',

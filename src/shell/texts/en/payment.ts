@@ -37,6 +37,12 @@ export const payment = {
   once: 'You pay once, and the network stores it for good. You cannot delete it later, and nobody else can.',
   pointerOnce: 'You pay once for each new state. The network stores it for good.',
   newState: 'the new state',
+  missingTarget: (address: string) =>
+    `The network does not have the content yet that this state leads to: ${address}. Visitors who read from the network see an error until it is there. Go back and publish it in the network first, or pay all the same.`,
+  newerState: (counter: string, target: string) =>
+    `Since you saw the price, this address has a newer state (${counter}), which leads to ${target}. Your key signed it in another place. Nothing was paid. To replace that state, go back and send the form again.`,
+  frozenMeanwhile:
+    'Since you saw the price, this address was frozen in another place. Nothing was paid, and no state can replace the frozen one.',
   perFile: (count: string) => `Share of each file (${count})`,
   perFileNote: 'By size, because files share records.',
   perFileMore: (count: string) => `${count} more`,
@@ -55,6 +61,7 @@ export const payment = {
   otherWallet: 'Another wallet',
   back: 'Back',
   connecting: 'Answer in your wallet …',
+  checking: 'Antway asks for the newest state of the address …',
   asking: 'Antway asks the chain …',
   approving: 'Your wallet asks for the permission to take exactly this amount …',
   paying: 'Your wallet asks for the payment …',

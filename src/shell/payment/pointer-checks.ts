@@ -1,0 +1,57 @@
+import type { Address } from '../../address.ts';
+import { finalCounter, type Pointer } from '../../content/pointer.ts';
+import { asAntwayError } from '../../errors.ts';
+import { limits } from '../../limits.ts';
+import { askAll, type MoveOptions } from '../../owner/move-pointer.ts';
+import type { PointerTarget } from '../../owner/sign-pointer.ts';
+import { OwnerStates } from '../../owner/states.ts';
+import { outlasts, type PointerReader } from '../../payment/paid-pointers.ts';
+import type { Route } from '../../payment/route.ts';
+import { GatewayApiError } from '../gateway-api.ts';
+import { paymentTexts } from '../texts/payment.ts';
+
+/** How long the network is asked for the content that a pointer leads to. The user waits for the price meanwhile. */
+const targetMs = 15_000;
+
+/**
+ * Makes sure that a signed state is still the newest one, before the user pays for it.
+ * @throws GatewayApiError `CHANGED` if the owner signed another state elsewhere, which this one does not replace; as `askAll`.
+ */
+export async function refuseNewer(
+  address: Address,
+  wanted: Pointer,
+  at: Pick<MoveOptions, 'peers' | 'others' | 'signal'>,
+): Promise<void> {
+  const { pointer } = await askAll(address, { ...at, states: OwnerStates.empty(address) });
+  if (!pointer || !outlasts(pointer, wanted)) return;
+  const { newerState, frozenMeanwhile } = paymentTexts();
+  const text =
+    pointer.counter === finalCounter
+      ? frozenMeanwhile
+      : newerState(String(pointer.counter), `${pointer.target.hex.slice(0, 8)}…`);
+  throw new GatewayApiError('CHANGED', text, { isTranslated: true });
+}
+
+/**
+ * Whether the network does not have the content that a pointer leads to. Content that only a relay stores does not count.
+ * @returns false if that cannot be found out in time.
+ * @throws the reason of the signal.
+ */
+export async function lacksTarget(
+  { kind, target }: PointerTarget,
+  { route, reader, signal }: { route: Route; reader: Pick<PointerReader, 'pointer'>; signal: AbortSignal },
+): Promise<boolean> {
+  const own = AbortSignal.any([signal, AbortSignal.timeout(targetMs)]);
+  try {
+    if (kind === 'chunk') {
+      // The size does not matter, because this quote is not paid.
+      const [answer] = await route.quotes([{ address: target.hex, size: 1 }], own);
+      return answer?.status === 'quoted';
+    }
+    await reader.pointer(target, limits.pointerBytes, own);
+    return false;
+  } catch (error) {
+    signal.throwIfAborted();
+    return asAntwayError(error).code === 'NOT_FOUND';
+  }
+}
