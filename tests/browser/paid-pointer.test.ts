@@ -1,4 +1,8 @@
 import type { BrowserContext, Locator, Page } from '@playwright/test';
+import { Address } from '../../src/address.ts';
+import { OwnerKey } from '../../src/owner/owner-key.ts';
+import { seedOfPhrase } from '../../src/owner/recovery-phrase.ts';
+import { signPointer } from '../../src/owner/sign-pointer.ts';
 import { expectAccessible } from '../support/accessibility.ts';
 import { expect, fetchIn, openShellIn, test } from '../support/chromium.ts';
 import {
@@ -58,6 +62,7 @@ async function chooseNetwork(page: Page): Promise<void> {
     await form(page).locator('summary', { hasText: 'Stored at' }).click();
   await network(page).check();
   await fillNetworkFields(form(page), chain, relay.url);
+  await expect(form(page)).not.toContainText('Asking your peers');
 }
 
 /** Unlocks the key, and sends the form. */
@@ -89,15 +94,16 @@ async function publishPaid(page: Page, title: string): Promise<void> {
   await expect(published(page)).toBeVisible();
 }
 
-/** Opens the form for a new address, fills it in, and sends it as far as the price. */
-async function createInNetwork(page: Page, name: string): Promise<void> {
+/** Opens the form for a new address, fills it in, and sends it as far as the price. @returns the 24 words. */
+async function createInNetwork(page: Page, name: string): Promise<string[]> {
   await section(page).getByRole('button', { name: 'New lasting address' }).click();
   await form(page).getByLabel('Your name for it').fill(name);
   await chooseNetwork(page);
   await fillNewPassphrase(form(page));
   await form(page).getByRole('button', { name: 'Continue' }).click();
-  await sendWords(page);
+  const words = await sendWords(page);
   await expect(price(page)).toContainText('0.01171875 ANT, and the fees of the chain');
+  return words;
 }
 
 /** The title of the content for a visitor whose gateway reads from the network through the relay. */
@@ -259,4 +265,143 @@ test('a state is paid once and stored if the tab is closed after the payment, al
   expect(relay.pointers.get(address)).not.toEqual(created);
   expect(await walletIn(third).asked()).toEqual([]);
   expect(before - (await balance())).toBe(2n * recordPrice);
+});
+
+test('a state is not paid for if the key signed a newer one elsewhere while the price was shown', async ({
+  context,
+  startPeer,
+  folder,
+}) => {
+  const { root } = await startPublisher(startPeer, folder);
+  const page = await openPublish(context, root);
+  await publishPage(page, 'First');
+  const words = await createInNetwork(page, 'Garden');
+  // The content is only at the peer.
+  await expect(price(page)).toContainText('The network does not have the content yet');
+  await connect(page);
+  const before = await balance();
+  const key = new OwnerKey(seedOfPhrase(words.join(' ')));
+  const elsewhere = { kind: 'chunk', target: Address.fromHex('7'.repeat(64)) } as const;
+  const { record } = signPointer(key, elsewhere, [{ counter: 4n }]);
+  relay.pointers.set(key.address.hex, record);
+  await payButton(page).click();
+  await expect(problem(page)).toContainText('a newer state (5), which leads to 77777777…');
+  await expect(problem(page)).toContainText('CHANGED');
+  await expectAccessible(page);
+  expect(relay.pointers.get(key.address.hex)).toEqual(record);
+  expect(await balance()).toBe(before);
+
+  await price(page).getByRole('button', { name: 'Back' }).click();
+  await form(page).getByRole('button', { name: 'Create' }).click();
+  await pay(page);
+  await expect(row(page, 'Garden')).toContainText('state 6');
+  expect(before - (await balance())).toBe(recordPrice);
+});
+
+test('a second peer stores a state that the first one hides, forgets or refuses', async ({
+  context,
+  startHost,
+}) => {
+  const first = await RelayDouble.start(chain, relay.stored, relay.pointers);
+  try {
+    const host = await startHost({ peers: [first.url] });
+    const page = await openPublish(context, host.url.replace('127.0.0.1', 'antway.localhost'));
+    await publishPaid(page, 'First');
+    await createInNetwork(page, 'Garden');
+    const before = await balance();
+    first.faults = { forgets: true };
+    await pay(page);
+    await expect(section(page)).toContainText('Garden is ready.');
+    const address = await addressOf(page, 'Garden');
+    expect(relay.pointers.has(address)).toBe(false);
+    await storeAgain(page);
+    const stored = relay.pointers.get(address);
+    expect(stored).toBeDefined();
+    expect(before - (await balance())).toBe(recordPrice);
+
+    // The first peer tells no state, and takes none.
+    first.faults = { hidesPointers: true, putStatus: 410 };
+    await action(page, 'Freeze', 'Garden').click();
+    await chooseNetwork(page);
+    await confirm(page, 'Freeze for ever');
+    await pay(page);
+    await expect(row(page, 'Garden')).toContainText('frozen for ever');
+    expect(relay.pointers.get(address)).not.toEqual(stored);
+    expect(before - (await balance())).toBe(2n * recordPrice);
+
+    // A peer that is away could have a newer state.
+    first.faults = { readAnswer: [503, { code: 'DISCONNECTED', message: '' }] };
+    await action(page, 'Store it again', 'Garden').click();
+    await chooseNetwork(page);
+    await form(page).getByRole('button', { name: 'Store it' }).click();
+    await expect(problem(page)).toContainText('SHORTFALL');
+    await expect(problem(page)).toContainText(first.url);
+    await form(page)
+      .getByRole('checkbox', { name: new URL(first.url).host })
+      .uncheck();
+    await form(page).getByRole('button', { name: 'Store it' }).click();
+    await expect(section(page)).toContainText('Garden is stored.');
+
+    first.faults = { readAnswer: [405, { code: 'METHOD', message: '' }] };
+    await action(page, 'Store it again', 'Garden').click();
+    await chooseNetwork(page);
+    await form(page)
+      .getByRole('checkbox', { name: new URL(first.url).host })
+      .check();
+    await form(page).getByRole('button', { name: 'Store it' }).click();
+    await expect(problem(page)).toContainText('OLD_RELAY');
+  } finally {
+    await first.stop();
+  }
+});
+
+test('a state that only the peer itself stores is paid for, and then it is in the network', async ({
+  context,
+  startHost,
+}) => {
+  const host = await startHost({ peers: [] });
+  const page = await openPublish(context, host.url.replace('127.0.0.1', 'antway.localhost'));
+  await publishPaid(page, 'First');
+  await createInNetwork(page, 'Garden');
+  await pay(page);
+  await expect(section(page)).toContainText('Garden is ready.');
+  const address = await addressOf(page, 'Garden');
+  const record = relay.pointers.get(address)!;
+  relay.ownPointers.set(address, record);
+  relay.pointers.clear();
+  await storeAgain(page);
+  expect(relay.pointers.get(address)).toEqual(record);
+});
+
+/** Stores the newest state of “Garden” again, for no payment. */
+async function storeAgain(page: Page): Promise<void> {
+  await action(page, 'Store it again', 'Garden').click();
+  await chooseNetwork(page);
+  await form(page).getByRole('button', { name: 'Store it' }).click();
+  await expect(section(page)).toContainText('Garden is stored.');
+}
+
+test('a payment for a lasting address goes on although the user wants one for other content', async ({
+  context,
+  startPeer,
+  folder,
+}) => {
+  const { root } = await startPublisher(startPeer, folder);
+  const page = await openPublish(context, root);
+  await publishPage(page, 'First');
+  await createInNetwork(page, 'Garden');
+  await connect(page);
+  await published(page)
+    .getByRole('button', { name: /lasting address…$/ })
+    .click();
+  await expect(section(page).getByRole('status').first()).toContainText('Finish or cancel it first.');
+  await expect(section(page).getByRole('heading', { name: 'Lasting addresses' })).toBeFocused();
+  await payButton(page).click();
+  await expect(section(page)).toContainText('Garden is ready.');
+
+  // With nothing going on, the form opens.
+  await published(page)
+    .getByRole('button', { name: /lasting address…$/ })
+    .click();
+  await expect(form(page).getByRole('button', { name: 'Change it' })).toBeVisible();
 });

@@ -19,7 +19,7 @@ import { FormProblem, PointerForm } from './pointer-form.tsx';
 import { nameOf } from './pointer-name.ts';
 import { UnlockWays } from './unlock-ways.tsx';
 import { useNewPassphrase } from './use-new-lock.tsx';
-import { usePlace } from './use-place.tsx';
+import { isPaymentRunning, usePlace } from './use-place.tsx';
 import { useUnlock } from './use-unlock.tsx';
 import { Words } from './words.tsx';
 
@@ -43,11 +43,14 @@ interface Props {
   wanted: { address: string } | null;
   /** Loads the pointer again. */
   onChanged: () => void;
+  /** Says that a payment has to end first. */
+  onBusy: () => void;
   onDone: (announcement: string) => void;
 }
 
 /** A pointer of the user, and what can be done with its key. */
-export function PointerRow({ pointer, publications, config, isShared, wanted, onChanged, onDone }: Props) {
+export function PointerRow(props: Props) {
+  const { pointer, publications, config, isShared, wanted, onChanged, onBusy, onDone } = props;
   const [action, setAction] = useState<Action | null>(null);
   const [phrase, setPhrase] = useState('');
   const last = useRef<HTMLElement | null>(null);
@@ -72,6 +75,8 @@ export function PointerRow({ pointer, publications, config, isShared, wanted, on
   }, [wanted]);
 
   function start(kind: Kind, about: Omit<Action, 'kind'> = {}) {
+    // The form of the action may wait for a payment.
+    if (action && isPaymentRunning()) return onBusy();
     last.current = document.activeElement as HTMLElement | null;
     setPhrase('');
     setAction({ kind, ...about });
@@ -180,7 +185,7 @@ export function PointerRow({ pointer, publications, config, isShared, wanted, on
   );
 }
 
-interface ActionProps extends Omit<Props, 'isShared' | 'wanted' | 'onChanged'> {
+interface ActionProps extends Omit<Props, 'isShared' | 'wanted' | 'onChanged' | 'onBusy'> {
   action: Action;
   onPhrase: (phrase: string) => void;
   onCancel: () => void;

@@ -14,7 +14,7 @@ import { BringPointer } from './bring-pointer.tsx';
 import { CreatePointer } from './create-pointer.tsx';
 import { isMovable, ownedPointers } from './owned.ts';
 import { PointerRow } from './pointer-row.tsx';
-import { presetPlace } from './use-place.tsx';
+import { isPaymentRunning, presetPlace } from './use-place.tsx';
 
 const list = () => ownedPointers.list();
 const published = async () => (await publications.list()).filter(({ isPrivate }) => !isPrivate);
@@ -57,9 +57,18 @@ export default function PointersSection({ config, wanted, onChanged }: Props) {
     document.getElementById('pointers-heading')?.focus();
   }
 
+  /** Another form would end the payment that is going on. */
+  function refuse() {
+    setAnnouncement(t.finishFirst);
+    const heading = document.getElementById('pointers-heading');
+    heading?.focus();
+    heading?.scrollIntoView();
+  }
+
   const isReady = owned.value !== null && contents.value !== null && shared.value === false;
   useEffect(() => {
     if (!wanted || !isReady) return;
+    if (isPaymentRunning()) return refuse();
     presetPlace(wanted.isPaid ? 'network' : null);
     const movable = owned.value!.filter(isMovable);
     if (movable.length === 0) return setForm({ kind: 'create', address: wanted.address });
@@ -92,6 +101,7 @@ export default function PointersSection({ config, wanted, onChanged }: Props) {
               isShared={shared.value !== false}
               wanted={moving?.hex === pointer.address.hex ? moving.wanted : null}
               onChanged={changed}
+              onBusy={refuse}
               {...common}
             />
           ))}

@@ -28,6 +28,14 @@ export function presetPlace(place: Place | null): void {
   lastPlace = place;
 }
 
+/** The number of actions in the network that have not ended. Each may wait for a payment. */
+let running = 0;
+
+/** Whether an action may wait for a payment. Nothing else should take the place of its form. */
+export function isPaymentRunning(): boolean {
+  return running > 0;
+}
+
 /** An action that asks the chosen place and stores there. */
 type Action<T> = (peers: Peers) => Promise<T>;
 
@@ -59,6 +67,20 @@ export function usePlace(config: GatewayConfig | null) {
   }
 
   async function runInNetwork<T>(
+    choice: NetworkChoice,
+    name: string,
+    signal: AbortSignal,
+    action: Action<T>,
+  ): Promise<T> {
+    running++;
+    try {
+      return await runOpened(choice, name, signal, action);
+    } finally {
+      running--;
+    }
+  }
+
+  async function runOpened<T>(
     choice: NetworkChoice,
     name: string,
     signal: AbortSignal,

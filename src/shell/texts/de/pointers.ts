@@ -33,6 +33,8 @@ export const pointers: typeof english = {
   relaysNote:
     'Sie nehmen kein Geld und können nicht ändern, wohin die Adresse führt. Zwei prüfen einander: Wählen Sie, wenn es geht, zwei von verschiedenen Betreibern.',
   notPaid: 'Sie sind zurückgegangen, ohne zu zahlen. Die Adresse wurde nicht geändert.',
+  finishFirst:
+    'Eine Änderung einer bleibenden Adresse läuft noch und wartet vielleicht auf Ihre Zahlung. Schließen Sie diese Änderung zuerst ab, oder brechen Sie sie ab.',
   passphraseNote:
     'Die Passphrase verschlüsselt den Schlüssel in diesem Browser. Sie lässt sich nicht zurücksetzen. Mindestens 8 Zeichen, am besten mehrere Wörter.',
   unlockBy: 'Entsperren mit',

@@ -31,6 +31,8 @@ export const pointers = {
   relaysNote:
     'They take no money and cannot change where the address leads. With a second one, each checks the other: choose two by different operators if you can.',
   notPaid: 'You went back without paying. The address was not changed.',
+  finishFirst:
+    'A change of a lasting address is still going on, and may wait for your payment. Finish or cancel it first.',
   passphraseNote:
     'The passphrase encrypts the key in this browser. It cannot be reset. At least 8 characters; several words are best.',
   unlockBy: 'Unlock with',
