@@ -19,7 +19,9 @@ export async function receiptOf(
     if ('offer' in entry) {
       const { plan, quoteHash, rewardsAddress, amount } = entry.offer;
       const transaction = toldOf(entry.transaction);
-      payments.push({ address: plan.address, quoteHash, rewardsAddress, amount, transaction });
+      // A pointer has one address for all of its states.
+      const state = plan.stateId === undefined ? {} : { stateId: plan.stateId };
+      payments.push({ address: plan.address, ...state, quoteHash, rewardsAddress, amount, transaction });
     } else batches.set(entry.batch, [...(batches.get(entry.batch) ?? []), entry.address]);
   }
   const batchPayments = await Promise.all(

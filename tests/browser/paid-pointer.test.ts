@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { BrowserContext, Locator, Page } from '@playwright/test';
 import { Address } from '../../src/address.ts';
 import { OwnerKey } from '../../src/owner/owner-key.ts';
@@ -142,6 +143,12 @@ test('a user without a peer pays for an address and each change of it, and visit
   await expect(payButton(page)).toHaveText('Pay 0.01171875 ANT');
   await payButton(page).click();
   await expect(section(page)).toContainText('My garden is ready.');
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    section(page).getByRole('button', { name: 'Save the receipt' }).click(),
+  ]);
+  const receipt = JSON.parse(readFileSync(await download.path(), 'utf8'));
+  expect(receipt.payments).toMatchObject([{ amount: `${recordPrice}`, stateId: expect.any(String) }]);
   expect(before - (await balance())).toBe((fileRecords + 1n) * recordPrice);
   const address = await addressOf(page, 'My garden');
   expect(await titleForVisitors(context, readers, address)).toBe('First');

@@ -250,11 +250,19 @@ describe('pointer --network', () => {
       });
       return { spent, last: lines(outcome).at(-1) };
     };
-    const created = await price(() => pointer('create', first.address, '--max-cost', '1'));
+    const receipt = join(folder, 'receipt.json');
+    const created = await price(() =>
+      pointer('create', first.address, '--max-cost', '1', '--receipt', receipt),
+    );
     expect(created.spent).toBe(recordPrice);
     expect(created.last).toMatchObject({ counter: '0', target: first.address, stored: [relay.url] });
     const { address } = created.last;
     expect(relay.pointers.get(address)).toHaveLength(5303);
+    expect(JSON.parse(await readFile(receipt, 'utf8'))).toMatchObject({
+      antway: 'receipt',
+      address,
+      payments: [{ address, stateId: expect.any(String), amount: `${recordPrice}` }],
+    });
 
     const updated = await price(() => pointer('update', second.address, '--max-cost', '1'));
     expect(updated.spent).toBe(recordPrice);

@@ -4,11 +4,16 @@ import { type MoveOptions, movePointer, type StateSource, sendAgain } from '../.
 import { newSeed, OwnerKey } from '../../src/owner/owner-key.ts';
 import { freezePointer, signPointer } from '../../src/owner/sign-pointer.ts';
 import { OwnerStates } from '../../src/owner/states.ts';
-import { pay } from '../../src/payment/pay.ts';
+import { type Payment, pay } from '../../src/payment/pay.ts';
+import { receiptOf } from '../../src/payment/receipt.ts';
 import { Vault } from '../../src/payment/vault.ts';
 import { WalletAccount } from '../../src/payment/wallet-account.ts';
 import { openJournal, unfinishedUploads } from '../../src/shell/payment/journal-database.ts';
-import { openPointerNetwork, type PointerDue } from '../../src/shell/payment/pointer-network.ts';
+import {
+  openPointerNetwork,
+  type PointerDue,
+  type PointerNetwork,
+} from '../../src/shell/payment/pointer-network.ts';
 import { problemOf } from '../support/payment-problem.ts';
 import { RelayDouble } from '../support/relay-double.ts';
 import { TestChain } from '../support/test-chain.ts';
@@ -46,27 +51,28 @@ beforeEach(() => {
 const paymentChain = () => ({ chainId: TestChain.chainId, token: chain.token, vault: chain.vault });
 
 /** Pays as the form does, once the user agrees. */
-async function payFor({ upload, bill, check }: PointerDue): Promise<void> {
+async function payFor({ upload, bill, check }: PointerDue): Promise<Payment> {
   await check!(signal);
   const vault = new Vault(paymentChain(), new TestWallet(chain));
   const journal = openJournal(paymentChain());
   await journal.putUpload(upload);
   const account = await WalletAccount.connect(vault);
-  await pay(bill, account, recordPrice, { vault, journal, signal });
+  return pay(bill, account, recordPrice, { vault, journal, signal });
 }
 
 /** Does one action at the relay. */
 async function inNetwork<T>(
-  askToPay: (due: PointerDue) => Promise<void>,
-  action: (at: Pick<MoveOptions, 'peers' | 'others'>) => Promise<T>,
+  askToPay: (due: PointerDue) => Promise<Payment>,
+  action: (at: Pick<MoveOptions, 'peers' | 'others'>, paid: PointerNetwork['paid']) => Promise<T>,
 ): Promise<T> {
   const choice = { relays: [relay.url], nodes: null, chain: paymentChain() };
-  const { peer, others, close } = await openPointerNetwork(choice, { name: 'Garden', askToPay, signal });
-  return action({ peers: [peer], others }).finally(close);
+  const network = await openPointerNetwork(choice, { name: 'Garden', askToPay, signal });
+  const { peer, others, paid, close } = network;
+  return action({ peers: [peer], others }, paid).finally(close);
 }
 
 /** Leads the pointer to content. @param interrupted whether the page is closed before the state is saved. */
-function move(digit: string, askToPay: (due: PointerDue) => Promise<void>, interrupted = false) {
+function move(digit: string, askToPay: (due: PointerDue) => Promise<Payment>, interrupted = false) {
   const save = async (next: OwnerStates) => {
     if (interrupted) throw new Error('The page was closed.');
     states = next;
@@ -96,6 +102,43 @@ describe('a pointer in the network', () => {
     expect(askToPay).toHaveBeenCalledTimes(2);
     expect(askToPay.mock.calls[0]![0].bill.amount).toBe(recordPrice);
     expect(await unfinishedUploads()).toEqual([]);
+  });
+
+  it('has a receipt for the payment of its state, also after an interruption', async () => {
+    const save = async () => undefined;
+    const moving = () =>
+      inNetwork(payFor, async (at, paid) => {
+        const { pointer } = await movePointer(key, target('1'), { ...at, states, save, signal });
+        states = states.withPointers([pointer]);
+        return paid();
+      });
+    relay.faults = { putStatus: 410 };
+    expect(await problemOf(moving())).toBe('QUOTE_EXPIRED');
+    relay.faults = {};
+    const { address, network } = (await moving())!;
+    // The first run paid.
+    expect([address, network.amount]).toEqual([key.address.hex, 0n]);
+    const parts = { chain: network.chain, journal: openJournal(network.chain), fees: network.fees };
+    const receipt = JSON.parse(await receiptOf(address, network.records, parts));
+    expect(receipt).toMatchObject({
+      antway: 'receipt',
+      address,
+      payments: [
+        {
+          address,
+          stateId: network.records[0],
+          amount: `${recordPrice}`,
+          transaction: expect.stringMatching(/^0x[0-9a-f]{64}$/),
+        },
+      ],
+    });
+    // A state that is stored needs no payment, so there is no receipt.
+    expect(await moving()).toBeNull();
+    key = new OwnerKey(newSeed());
+    states = OwnerStates.empty(key.address);
+    const first = await moving();
+    expect(first!.network.amount).toBe(recordPrice);
+    expect(first!.network.fees).toBeGreaterThan(0n);
   });
 
   it('is neither signed nor stored if the user goes back', async () => {
@@ -190,7 +233,7 @@ describe('a pointer in the network', () => {
     const rival = signPointer(key, target('3'), [{ counter: 7n }]);
     const agreeLate = async (due: PointerDue) => {
       relay.pointers.set(key.address.hex, rival.record);
-      await payFor(due);
+      return payFor(due);
     };
     const spent = await spentBy(() =>
       expect(move('2', agreeLate)).rejects.toMatchObject({
@@ -205,7 +248,7 @@ describe('a pointer in the network', () => {
 
     const agreeTooLate = async (due: PointerDue) => {
       relay.ownPointers.set(key.address.hex, freezePointer(key, first, [first]).record);
-      await payFor(due);
+      return payFor(due);
     };
     await expect(move('4', agreeTooLate)).rejects.toMatchObject({
       code: 'CHANGED',
@@ -217,7 +260,7 @@ describe('a pointer in the network', () => {
     const missing: (string | undefined)[] = [];
     const agree = async (due: PointerDue) => {
       missing.push(due.missing?.hex);
-      await payFor(due);
+      return payFor(due);
     };
     await move('1', agree);
     relay.stored.set(target('2').target.hex, new Uint8Array(1));
@@ -235,7 +278,7 @@ describe('a pointer in the network', () => {
     const missing: (string | undefined)[] = [];
     const agree = async (due: PointerDue) => {
       missing.push(due.missing?.hex);
-      await payFor(due);
+      return payFor(due);
     };
     const leadOn = () =>
       inNetwork(agree, (at) =>

@@ -19,10 +19,12 @@ import type { PointerTarget } from '../../owner/sign-pointer.ts';
 import { prepareBill } from '../../payment/bill.ts';
 import { paidPointers } from '../../payment/paid-pointers.ts';
 import type { RecordToStore } from '../../payment/quotes.ts';
+import { receiptOf } from '../../payment/receipt.ts';
 import { Relay } from '../../payment/relay.ts';
 import { relayPointerReader } from '../../payment/relay-pointers.ts';
 import { PeerUrl } from '../../peer-url.ts';
 import { HttpTransport } from '../../peers/transports/http.ts';
+import { requireWritable, writeAtomically } from '../atomic-file.ts';
 import type { CommandContext } from '../context.ts';
 import {
   type NetworkOptions,
@@ -114,7 +116,7 @@ With --network, the state is stored in the Autonomi network, and the account pay
 const usesNoPeers = new Set<string>(['phrase', 'recover']);
 
 /** Options of `publish --network` that make no sense here. */
-const onlyForFiles = new Set(['--estimate', '--resume', '--receipt']);
+const onlyForFiles = new Set(['--estimate', '--resume']);
 
 /** Runs an action with pointers in the network, which the relays read and the account pays for. */
 async function inNetwork(
@@ -126,15 +128,21 @@ async function inNetwork(
   work: (at: Pick<Task, 'settings' | 'peers' | 'others'>) => Promise<void>,
 ): Promise<void> {
   const urls = relayUrlsOf(options, writablePeers(settings).map(String));
+  const { receipt } = options;
+  if (receipt !== undefined) await requireWritable(receipt);
   await withNetwork(
     options,
     urls,
     output,
     context,
-    async ({ parts, settle }) => {
+    async ({ parts, chain, settle }) => {
       const relays = urls.map((url) => PeerUrl.parse(url));
       const payFor = async (record: RecordToStore) => {
-        await settle(await prepareBill([record], parts), { address: record.address });
+        const { address, stateId } = record;
+        const { fees } = await settle(await prepareBill([record], parts), { address });
+        if (receipt === undefined) return;
+        const text = await receiptOf(address, [stateId!], { chain, journal: parts.journal, fees });
+        await writeAtomically(receipt, [new TextEncoder().encode(text)]);
       };
       const readers = urls.map((url) => relayPointerReader(new Relay(url)));
       const peers = [paidPointers(readers, payFor, parts)];

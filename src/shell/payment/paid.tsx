@@ -9,7 +9,7 @@ import { paymentTexts } from '../texts/payment.ts';
 import { openJournal } from './journal-database.ts';
 import { localAnt, localEther } from './local-amounts.ts';
 
-/** The cost of an upload to the network, and its receipt. */
+/** The cost of an upload to the network, or of a state of a pointer, and its receipt. */
 export default function Paid({ address, network }: { address: string; network: NetworkResult }) {
   const [problem, setProblem] = useState<GatewayApiError | null>(null);
   const { chain, amount, fees, records } = network;

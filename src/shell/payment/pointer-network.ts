@@ -4,11 +4,13 @@ import type { PointerPeer, StateSource } from '../../owner/move-pointer.ts';
 import { prepareBill } from '../../payment/bill.ts';
 import type { PaymentChain } from '../../payment/chain.ts';
 import { paidPointers } from '../../payment/paid-pointers.ts';
+import type { Payment } from '../../payment/pay.ts';
 import type { RecordToStore } from '../../payment/quotes.ts';
 import { Relay } from '../../payment/relay.ts';
 import { peersOfRelays, relayPointerReader } from '../../payment/relay-pointers.ts';
 import type { NodeNetwork } from '../../server-config.ts';
 import { partProblem } from '../part-problem.ts';
+import type { NetworkResult } from '../publish/publish-session.ts';
 import type { DirectAccess } from './direct-route.ts';
 import { openJournal } from './journal-database.ts';
 import type { NetworkChoice } from './network-choice.ts';
@@ -20,8 +22,17 @@ export interface PointerNetwork {
   peer: PointerPeer;
   /** Peers that may store a newer state, which the network does not have. */
   others: readonly StateSource[];
+  /** The payment for the state of the action, for a receipt. Null if the network had the state before. */
+  paid(): PaidState | null;
   /** Ends the connections to nodes. */
   close(): void;
+}
+
+/** A state that was paid for, in this run or an earlier one. */
+export interface PaidState {
+  /** Of the pointer. */
+  address: string;
+  network: NetworkResult;
 }
 
 /** A state to pay for. */
@@ -34,7 +45,7 @@ export interface PointerPayment {
   /** The user's name for the pointer. */
   name: string;
   /** Resolves when a new state is paid for, or rejects if the user does not pay. Not called if nothing is due. */
-  askToPay(due: PointerDue): Promise<void>;
+  askToPay(due: PointerDue): Promise<Pick<Payment, 'amount' | 'fees'>>;
   /** The user's peers, which may store a newer state. */
   known?: readonly StateSource[];
   signal: AbortSignal;
@@ -63,17 +74,22 @@ export async function openPointerNetwork(
   const parts = { relays: routes, journal, signal };
   const own = peersOfRelays(relays);
   const others = [...own, ...known.filter(({ url }) => !own.some((peer) => peer.url === url))];
+  let paidState: PaidState | null = null;
   const payFor = async (due: RecordToStore, record: Uint8Array<ArrayBuffer>) => {
     const address = Address.fromHex(due.address);
     const wanted = parsePointer(record, address);
     const bill = await prepareBill([due], parts);
+    const records = [due.stateId!];
+    const note = ({ amount, fees }: Pick<Payment, 'amount' | 'fees'>) => {
+      paidState = { address: due.address, network: { chain, amount, fees, records } };
+    };
     // A wallet also tells whether the chain has lost a payment.
-    if (bill.dueRecords === 0 && bill.unseen === 0) return;
-    const upload = { address: due.address, name, records: [due.stateId!] };
+    if (bill.dueRecords === 0 && bill.unseen === 0) return note({ amount: 0n, fees: 0n });
+    const upload = { address: due.address, name, records };
     // The last route checks the others.
     const lacks = await lacksTarget(wanted, { route: routes.at(-1)!, reader: paid, signal });
     const check = (signal: AbortSignal) => refuseNewer(address, wanted, { peers: [paid], others, signal });
-    await askToPay({ upload, bill, chain, check, missing: lacks ? wanted.target : undefined });
+    note(await askToPay({ upload, bill, chain, check, missing: lacks ? wanted.target : undefined }));
   };
   const readers = [...(direct ? [direct.reader] : []), ...relays.map(relayPointerReader)];
   const paid = paidPointers(readers, payFor, parts);
@@ -86,7 +102,7 @@ export async function openPointerNetwork(
       return outcome;
     },
   };
-  return { peer, others, close };
+  return { peer, others, paid: () => paidState, close };
 }
 
 /** Most actions need no connections to nodes, so their code is loaded separately. */

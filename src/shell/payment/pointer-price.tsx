@@ -1,5 +1,6 @@
 import { useEffect, useId, useState } from 'preact/hooks';
 import { isNetworkChain } from '../../payment/chain.ts';
+import type { Payment } from '../../payment/pay.ts';
 import { askBeforeLeaving } from '../publish/publish-session.ts';
 import { paymentTexts } from '../texts/payment.ts';
 import { localAnt } from './local-amounts.ts';
@@ -10,7 +11,7 @@ import { usePayment } from './use-payment.ts';
 
 interface Props {
   due: PointerDue;
-  onPaid: () => void;
+  onPaid: (payment: Pick<Payment, 'amount' | 'fees'>) => void;
   onBack: () => void;
 }
 

@@ -4,6 +4,7 @@ import type { Lock } from '../../owner/key-store.ts';
 import { newSeed } from '../../owner/owner-key.ts';
 import { phraseOf } from '../../owner/recovery-phrase.ts';
 import type { GatewayConfig } from '../gateway-api.ts';
+import type { PaidState } from '../payment/pointer-network.ts';
 import { TextField } from '../text-field.tsx';
 import { pointerTexts } from '../texts/pointers.ts';
 import { ContentChoice, firstContent, targetOf } from './content-choice.tsx';
@@ -19,7 +20,8 @@ interface Props {
   /** The address that the pointer is to lead to. By default that of the newest publication. */
   wanted?: string | undefined;
   onCancel: () => void;
-  onDone: (announcement: string) => void;
+  /** @param paid the payment for the first state. */
+  onDone: (announcement: string, paid?: PaidState | null) => void;
 }
 
 /** Asks for everything, shows the recovery phrase, and creates the pointer once two of its words are typed. */
@@ -53,7 +55,7 @@ export function CreatePointer({ config, publications, wanted, onCancel, onDone }
     const unlock = typeof lock === 'string' ? lock : lock.prf;
     const name = label.trim() || address.hex.slice(0, 8);
     await run(name, signal, (peers) => ownedPointers.move(address, unlock, targetOf(content)!, peers));
-    onDone(t.created(name));
+    onDone(t.created(name), where.paid());
     seed.fill(0);
   }
 

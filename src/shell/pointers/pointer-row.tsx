@@ -9,6 +9,7 @@ import { ContentLink } from '../content-link.tsx';
 import { CopyButton } from '../copy-button.tsx';
 import type { GatewayConfig } from '../gateway-api.ts';
 import SiteNames from '../names/site-names.tsx';
+import type { PaidState } from '../payment/pointer-network.ts';
 import { titleOfPublication } from '../published/published-row.tsx';
 import { saveAs } from '../save-as.ts';
 import { pointerTexts } from '../texts/pointers.ts';
@@ -45,7 +46,8 @@ interface Props {
   onChanged: () => void;
   /** Says that a payment has to end first. */
   onBusy: () => void;
-  onDone: (announcement: string) => void;
+  /** @param paid the payment for a stored state. */
+  onDone: (announcement: string, paid?: PaidState | null) => void;
 }
 
 /** A pointer of the user, and what can be done with its key. */
@@ -161,9 +163,9 @@ export function PointerRow(props: Props) {
             // An action that failed may have learnt or signed a state.
             onChanged();
           }}
-          onDone={(text) => {
+          onDone={(text, paid) => {
             setAction(null);
-            onDone(text);
+            onDone(text, paid);
           }}
         />
       ) : (
@@ -214,7 +216,7 @@ function ActionForm({ pointer, publications, config, action, onPhrase, onCancel,
     const run = where.chosen();
     const unlock = await key.unlock(signal);
     const moved = await run(name, signal, (peers) => ownedPointers.move(address, unlock, target, peers));
-    onDone(t.moved(name, t.facts.state(String(moved.pointer.counter))));
+    onDone(t.moved(name, t.facts.state(String(moved.pointer.counter))), where.paid());
   }
 
   const run: Record<Exclude<Kind, 'unlock'>, (signal: AbortSignal) => Promise<void>> = {
@@ -226,12 +228,12 @@ function ActionForm({ pointer, publications, config, action, onPhrase, onCancel,
       // The action is offered only if there is a state.
       const { newest } = pointer.states;
       await run(name, signal, (peers) => ownedPointers.freeze(address, unlock, newest!, peers));
-      onDone(t.frozen(name));
+      onDone(t.frozen(name), where.paid());
     },
     async store(signal) {
       const run = where.chosen();
       await run(name, signal, (peers) => ownedPointers.store(address, peers));
-      onDone(t.stored(name));
+      onDone(t.stored(name), where.paid());
     },
     async keyFile(signal) {
       const passphrase = key.isByPasskey ? filePassphrase.checked() : key.passphrase;

@@ -4,6 +4,8 @@ import { publications } from '../../gateway/state/publications.ts';
 import { Button } from '../button.tsx';
 import { formatCount } from '../format.ts';
 import type { GatewayConfig } from '../gateway-api.ts';
+import { lazyComponent } from '../lazy-component.tsx';
+import type { PaidState } from '../payment/pointer-network.ts';
 import { ProblemText } from '../problem-text.tsx';
 import { usePublishState } from '../publish/publish-session.ts';
 import { Section } from '../section.tsx';
@@ -15,6 +17,8 @@ import { CreatePointer } from './create-pointer.tsx';
 import { isMovable, ownedPointers } from './owned.ts';
 import { PointerRow } from './pointer-row.tsx';
 import { isPaymentRunning, presetPlace } from './use-place.tsx';
+
+const Paid = lazyComponent(() => import('../payment/paid.tsx'));
 
 const list = () => ownedPointers.list();
 const published = async () => (await publications.list()).filter(({ isPrivate }) => !isPrivate);
@@ -39,6 +43,8 @@ export default function PointersSection({ config, wanted, onChanged }: Props) {
   /** The only pointer that can lead to the wanted content. */
   const [moving, setMoving] = useState<{ hex: string; wanted: { address: string } } | null>(null);
   const [announcement, setAnnouncement] = useState('');
+  /** The payment for the last state. */
+  const [paid, setPaid] = useState<PaidState | null>(null);
   const { step } = usePublishState();
   useEffect(() => {
     if (step === 'done') contents.refresh();
@@ -50,7 +56,8 @@ export default function PointersSection({ config, wanted, onChanged }: Props) {
     onChanged();
   }
 
-  function done(text: string) {
+  function done(text: string, payment: PaidState | null = null) {
+    setPaid(payment);
     setForm(null);
     setAnnouncement(text);
     changed();
@@ -87,6 +94,7 @@ export default function PointersSection({ config, wanted, onChanged }: Props) {
       <p class="note published-status" role="status">
         {announcement}
       </p>
+      {paid && <Paid key={paid.network.records[0]} {...paid} />}
       {owned.error && (
         <p class="note note-problem" role="alert">
           {t.blocked}: <ProblemText problem={owned.error} />

@@ -1,12 +1,13 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useState } from 'preact/hooks';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import type { Peers } from '../../owner/owned-pointers.ts';
+import type { Payment } from '../../payment/pay.ts';
 import { raceAbort } from '../../util/watchdog.ts';
 import type { GatewayConfig } from '../gateway-api.ts';
 import { lazyComponent } from '../lazy-component.tsx';
 import { partProblem } from '../part-problem.ts';
 import { type NetworkChoice, type NetworkProblem, networkFieldOf } from '../payment/network-choice.ts';
-import type { PointerDue } from '../payment/pointer-network.ts';
+import type { PaidState, PointerDue } from '../payment/pointer-network.ts';
 import { PeerFields, type PeerProblem, usePeerChoice } from '../publish/peer-fields.tsx';
 import { pointerTexts } from '../texts/pointers.ts';
 import { texts } from '../texts/texts.ts';
@@ -52,6 +53,7 @@ export function usePlace(config: GatewayConfig | null) {
   const hasPeer = config === null || peers.known.length > 0 || peers.form.other.trim() !== '';
   const place = chosen ?? (hasPeer ? 'peers' : 'network');
   const [isOpen, setOpen] = useState(place === 'network');
+  const lastPaid = useRef<PaidState | null>(null);
   const idPrefix = `${useId()}-`;
   const t = pointerTexts();
   useEffect(() => setProblem(null), [peers.form, network, place]);
@@ -89,16 +91,18 @@ export function usePlace(config: GatewayConfig | null) {
     const [{ openPointerNetwork }, { PointerPrice }] = await loadPayment();
     signal.throwIfAborted();
     const askToPay = (due: PointerDue) => {
-      const paying = new Promise<void>((resolve, reject) => {
+      const paying = new Promise<Pick<Payment, 'amount' | 'fees'>>((resolve, reject) => {
         const goBack = () => reject(new FormProblem(t.notPaid));
         setQuestion(<PointerPrice due={due} onPaid={resolve} onBack={goBack} />);
       });
       return raceAbort(paying, signal).finally(() => setQuestion(null));
     };
     const known = statesAt(peers.known);
-    const { peer, others, close } = await openPointerNetwork(choice, { name, askToPay, known, signal });
+    const { peer, others, paid, close } = await openPointerNetwork(choice, { name, askToPay, known, signal });
     try {
-      return await action({ peers: [peer], others, signal });
+      const done = await action({ peers: [peer], others, signal });
+      lastPaid.current = paid();
+      return done;
     } finally {
       close();
     }
@@ -150,6 +154,8 @@ export function usePlace(config: GatewayConfig | null) {
     /** The price, which the user has to answer before the action goes on. Null most of the time. */
     question,
     isNetwork: place === 'network',
+    /** The payment for the state that the action stored in the network. Null if there is none. */
+    paid: () => lastPaid.current,
     /** The chosen place. @throws FormProblem if a part of the choice is missing; as `peersAt`. */
     chosen(): RunAt {
       if (place === 'network') {
