@@ -16,9 +16,15 @@ export interface PointerStore {
   readonly url: string;
   /**
    * Called with a new record before it is saved and sent, such as to pay for it.
+   * @param known all known states, also this one.
    * @throws if the record must not be used. Then the state counts as never signed.
    */
-  prepare?(address: Address, record: Uint8Array<ArrayBuffer>, signal: AbortSignal): Promise<void>;
+  prepare?(
+    address: Address,
+    record: Uint8Array<ArrayBuffer>,
+    signal: AbortSignal,
+    known?: OwnerStates,
+  ): Promise<void>;
   /** @throws as `HttpTransport.putPointer`. */
   putPointer(
     address: Address,
@@ -194,7 +200,9 @@ async function ask(peer: StateSource, address: Address, signal: AbortSignal): Pr
 }
 
 async function saveAndSend(pointer: Pointer, states: OwnerStates, options: MoveOptions): Promise<Moved> {
-  for (const peer of options.peers) await peer.prepare?.(states.address, pointer.record, options.signal);
+  for (const peer of options.peers) {
+    await peer.prepare?.(states.address, pointer.record, options.signal, states);
+  }
   await options.save(states);
   return sendToAll(pointer, states, options);
 }

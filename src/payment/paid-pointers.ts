@@ -5,6 +5,7 @@ import { headEnd, newestPointer, type Pointer, parsePointer } from '../content/p
 import { AntwayError, asAntwayError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { PointerPeer } from '../owner/move-pointer.ts';
+import type { OwnerStates } from '../owner/states.ts';
 import { paymentError, paymentProblemOf } from './errors.ts';
 import type { RecordToStore } from './quotes.ts';
 import { type StoreParts, storePaid } from './upload.ts';
@@ -30,11 +31,12 @@ export interface PointerReader extends Pick<PointerPeer, 'url' | 'fetch' | 'poin
  * Pointers in the network, which the user pays for: each new state costs as much as a chunk.
  * @param readers read from the network, such as the relays' own peers. The newest state that one of them tells counts: if
  *   a dishonest one hides it, no counter is signed twice.
- * @param payFor pays for a state, or throws if the user does not agree. It gets the name of the record and its bytes.
+ * @param payFor pays for a state, or throws if the user does not agree. It gets the name of the record, its bytes, and the
+ *   known states of the pointer.
  */
 export function paidPointers(
   readers: readonly PointerReader[],
-  payFor: (due: RecordToStore, record: Uint8Array<ArrayBuffer>) => Promise<void>,
+  payFor: (due: RecordToStore, record: Uint8Array<ArrayBuffer>, known?: OwnerStates) => Promise<void>,
   parts: StoreParts,
 ): PointerPeer {
   const [first] = readers as [PointerReader];
@@ -51,9 +53,9 @@ export function paidPointers(
       const { hex } = address;
       throw new AntwayError('NOT_FOUND', `The network has no state of ${hex}.`, { address: hex });
     },
-    async prepare(address, record, signal) {
+    async prepare(address, record, signal, known) {
       if (!(await areUpToDate(readers, address, record, signal)))
-        await payFor(pointerRecord(address, record), record);
+        await payFor(pointerRecord(address, record), record, known);
     },
     async putPointer(address, record, { signal = parts.signal }) {
       const isUpToDate = await areUpToDate(readers, address, record, signal).catch(() => {

@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Address } from '../../src/address.ts';
-import { type MoveOptions, movePointer, type StateSource, sendAgain } from '../../src/owner/move-pointer.ts';
+import {
+  freezeNow,
+  type MoveOptions,
+  movePointer,
+  type StateSource,
+  sendAgain,
+} from '../../src/owner/move-pointer.ts';
 import { newSeed, OwnerKey } from '../../src/owner/owner-key.ts';
 import { freezePointer, signPointer } from '../../src/owner/sign-pointer.ts';
 import { OwnerStates } from '../../src/owner/states.ts';
@@ -245,6 +251,21 @@ describe('a pointer in the network', () => {
     expect(await unfinishedUploads()).toEqual([]);
     // The same again sees the newer state.
     expect((await move('2', payFor)).pointer.counter).toBe(9n);
+
+    // A freeze replaces every state, but not one that the user has not seen.
+    const unseen = signPointer(key, target('5'), [{ counter: 9n }]);
+    const freezeLate = async (due: PointerDue) => {
+      relay.pointers.set(key.address.hex, unseen.record);
+      return payFor(due);
+    };
+    const save = async () => undefined;
+    const freezing = inNetwork(freezeLate, (at) =>
+      freezeNow(key, { ...at, states, save, signal, confirm: save }),
+    );
+    await expect(freezing).rejects.toMatchObject({
+      code: 'CHANGED',
+      message: expect.stringContaining('a newer state (10)'),
+    });
 
     const agreeTooLate = async (due: PointerDue) => {
       relay.ownPointers.set(key.address.hex, freezePointer(key, first, [first]).record);

@@ -4,7 +4,7 @@ import { asAntwayError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
 import { askAll, type MoveOptions } from '../../owner/move-pointer.ts';
 import type { PointerTarget } from '../../owner/sign-pointer.ts';
-import { OwnerStates } from '../../owner/states.ts';
+import { isTarget, type OwnerState } from '../../owner/states.ts';
 import { outlasts, type PointerReader } from '../../payment/paid-pointers.ts';
 import type { Route } from '../../payment/route.ts';
 import { GatewayApiError } from '../gateway-api.ts';
@@ -14,21 +14,27 @@ import { paymentTexts } from '../texts/payment.ts';
 const targetMs = 15_000;
 
 /**
- * Makes sure that a signed state is still the newest one, before the user pays for it.
- * @throws GatewayApiError `CHANGED` if the owner signed another state elsewhere, which this one does not replace; as `askAll`.
+ * Makes sure that nothing happened to a pointer since a state was signed, before the user pays for the state.
+ * @param at `states` are those that were known then, also the wanted one.
+ * @throws GatewayApiError `CHANGED` if there is a newer state that was not known, or one that the wanted one does not
+ *   replace; as `askAll`.
  */
 export async function refuseNewer(
   address: Address,
   wanted: Pointer,
-  at: Pick<MoveOptions, 'peers' | 'others' | 'signal'>,
+  at: Pick<MoveOptions, 'peers' | 'others' | 'states' | 'signal'>,
 ): Promise<void> {
-  const { pointer } = await askAll(address, { ...at, states: OwnerStates.empty(address) });
-  if (!pointer || !outlasts(pointer, wanted)) return;
+  const { states, pointer } = await askAll(address, at);
+  const isOther = (state: OwnerState) => state.counter !== wanted.counter || !isTarget(state, wanted);
+  const before = at.states.all.findLast(isOther)?.counter ?? -1n;
+  const found = states.all.findLast((state) => isOther(state) && state.counter > before);
+  const newer = found ?? (pointer && outlasts(pointer, wanted) ? pointer : undefined);
+  if (!newer) return;
   const { newerState, frozenMeanwhile } = paymentTexts();
   const text =
-    pointer.counter === finalCounter
+    newer.counter === finalCounter
       ? frozenMeanwhile
-      : newerState(String(pointer.counter), `${pointer.target.hex.slice(0, 8)}…`);
+      : newerState(String(newer.counter), `${newer.target.hex.slice(0, 8)}…`);
   throw new GatewayApiError('CHANGED', text, { isTranslated: true });
 }
 

@@ -1,6 +1,7 @@
 import { Address } from '../../address.ts';
 import { parsePointer } from '../../content/pointer.ts';
 import type { PointerPeer, StateSource } from '../../owner/move-pointer.ts';
+import { OwnerStates } from '../../owner/states.ts';
 import { prepareBill } from '../../payment/bill.ts';
 import type { PaymentChain } from '../../payment/chain.ts';
 import { paidPointers } from '../../payment/paid-pointers.ts';
@@ -75,7 +76,7 @@ export async function openPointerNetwork(
   const own = peersOfRelays(relays);
   const others = [...own, ...known.filter(({ url }) => !own.some((peer) => peer.url === url))];
   let paidState: PaidState | null = null;
-  const payFor = async (due: RecordToStore, record: Uint8Array<ArrayBuffer>) => {
+  const payFor = async (due: RecordToStore, record: Uint8Array<ArrayBuffer>, states?: OwnerStates) => {
     const address = Address.fromHex(due.address);
     const wanted = parsePointer(record, address);
     const bill = await prepareBill([due], parts);
@@ -88,7 +89,9 @@ export async function openPointerNetwork(
     const upload = { address: due.address, name, records };
     // The last route checks the others.
     const lacks = await lacksTarget(wanted, { route: routes.at(-1)!, reader: paid, signal });
-    const check = (signal: AbortSignal) => refuseNewer(address, wanted, { peers: [paid], others, signal });
+    const seen = states ?? OwnerStates.empty(address);
+    const check = (signal: AbortSignal) =>
+      refuseNewer(address, wanted, { peers: [paid], others, states: seen, signal });
     note(await askToPay({ upload, bill, chain, check, missing: lacks ? wanted.target : undefined }));
   };
   const readers = [...(direct ? [direct.reader] : []), ...relays.map(relayPointerReader)];
