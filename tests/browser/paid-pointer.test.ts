@@ -1,18 +1,12 @@
 import { readFileSync } from 'node:fs';
-import type { BrowserContext, Locator, Page } from '@playwright/test';
-import { Address } from '../../src/address.ts';
-import { OwnerKey } from '../../src/owner/owner-key.ts';
-import { seedOfPhrase } from '../../src/owner/recovery-phrase.ts';
-import { signPointer } from '../../src/owner/sign-pointer.ts';
+import type { BrowserContext, Page } from '@playwright/test';
 import { expectAccessible } from '../support/accessibility.ts';
 import { expect, fetchIn, openShellIn, test } from '../support/chromium.ts';
 import {
   action,
   addressOf,
-  choosePage,
   fillNewPassphrase,
   openPublish,
-  passphrase,
   publishPage,
   row,
   section,
@@ -21,13 +15,17 @@ import {
 } from '../support/lasting-address.ts';
 import { installWallet, walletIn } from '../support/page-wallet.ts';
 import {
-  fillNetwork,
-  fillNetworkFields,
-  payButton,
-  price,
-  published,
-  seePrice,
-} from '../support/payment-screen.ts';
+  chooseNetwork,
+  confirm,
+  connect,
+  createInNetwork,
+  form,
+  network,
+  pay,
+  problem,
+  publishPaid,
+} from '../support/paid-address.ts';
+import { payButton, price, published } from '../support/payment-screen.ts';
 import { RelayDouble } from '../support/relay-double.ts';
 import { TestChain } from '../support/test-chain.ts';
 
@@ -52,60 +50,8 @@ test.beforeEach(async ({ context }) => {
 });
 test.afterEach(() => relay.stop());
 
-const form = (page: Page): Locator => section(page).getByRole('form');
-const network = (page: Page) => form(page).getByRole('radio', { name: /^In the Autonomi network/ });
 const unfinished = (page: Page) => page.getByRole('region', { name: 'Paid, and not stored yet' });
-const problem = (page: Page) => section(page).locator('.note-problem:not(:empty)');
-
-/** Chooses the network in the open form of a lasting address. */
-async function chooseNetwork(page: Page): Promise<void> {
-  if (!(await network(page).isVisible()))
-    await form(page).locator('summary', { hasText: 'Stored at' }).click();
-  await network(page).check();
-  await fillNetworkFields(form(page), chain, relay.url);
-  await expect(form(page)).not.toContainText('Asking your peers');
-}
-
-/** Unlocks the key, and sends the form. */
-async function confirm(page: Page, button: string): Promise<void> {
-  await form(page).getByLabel('Passphrase', { exact: true }).fill(passphrase);
-  await form(page).getByRole('button', { name: button }).click();
-}
-
-async function connect(page: Page): Promise<void> {
-  await price(page).getByRole('button', { name: 'Connect Test Wallet' }).click();
-  await expect(price(page).getByText(chain.accounts[0]!, { exact: true })).toBeVisible();
-}
-
-async function pay(page: Page): Promise<void> {
-  await connect(page);
-  await expect(payButton(page)).toHaveText('Pay 0.01171875 ANT');
-  await payButton(page).click();
-}
-
 const balance = async () => (await chain.balances()).token;
-
-/** Publishes a page with this title in the network. */
-async function publishPaid(page: Page, title: string): Promise<void> {
-  await choosePage(page, title);
-  await fillNetwork(page, chain, { relay: relay.url });
-  await seePrice(page);
-  await connect(page);
-  await payButton(page).click();
-  await expect(published(page)).toBeVisible();
-}
-
-/** Opens the form for a new address, fills it in, and sends it as far as the price. @returns the 24 words. */
-async function createInNetwork(page: Page, name: string): Promise<string[]> {
-  await section(page).getByRole('button', { name: 'New lasting address' }).click();
-  await form(page).getByLabel('Your name for it').fill(name);
-  await chooseNetwork(page);
-  await fillNewPassphrase(form(page));
-  await form(page).getByRole('button', { name: 'Continue' }).click();
-  const words = await sendWords(page);
-  await expect(price(page)).toContainText('0.01171875 ANT, and the fees of the chain');
-  return words;
-}
 
 /** The title of the content for a visitor whose gateway reads from the network through the relay. */
 async function titleForVisitors(context: BrowserContext, root: string, address: string): Promise<string> {
@@ -123,7 +69,7 @@ test('a user without a peer pays for an address and each change of it, and visit
   const page = await openPublish(context, host.url.replace('127.0.0.1', 'antway.localhost'));
   const readers = (await startHost({ peers: [relay.url] })).url;
   const before = await balance();
-  await publishPaid(page, 'First');
+  await publishPaid(page, 'First', chain, relay);
 
   // A paid publication leads to a form for the network.
   await published(page).getByRole('button', { name: 'Give it a lasting address' }).click();
@@ -138,7 +84,7 @@ test('a user without a peer pays for an address and each change of it, and visit
   await expect(price(page)).toContainText('0.01171875 ANT, and the fees of the chain');
   await expect(price(page)).toContainText('You pay once for each new state.');
   await expect(form(page)).toBeHidden();
-  await connect(page);
+  await connect(page, chain);
   await expectAccessible(page);
   await expect(payButton(page)).toHaveText('Pay 0.01171875 ANT');
   await payButton(page).click();
@@ -153,18 +99,18 @@ test('a user without a peer pays for an address and each change of it, and visit
   const address = await addressOf(page, 'My garden');
   expect(await titleForVisitors(context, readers, address)).toBe('First');
 
-  await publishPaid(page, 'Second');
+  await publishPaid(page, 'Second', chain, relay);
   await published(page).getByRole('button', { name: 'Show it at your lasting address' }).click();
   await expect(network(page)).toBeChecked();
   await confirm(page, 'Change it');
-  await pay(page);
+  await pay(page, chain);
   await expect(row(page, 'My garden')).toContainText('Leads to Second');
   expect(await titleForVisitors(context, readers, address)).toBe('Second');
 
   await row(page, 'My garden').getByText('Earlier states').click();
   await row(page, 'My garden').getByRole('button', { name: 'Return to this state… 0' }).click();
   await confirm(page, 'Return to it');
-  await pay(page);
+  await pay(page, chain);
   await expect(row(page, 'My garden')).toContainText('state 2');
   expect(await titleForVisitors(context, readers, address)).toBe('First');
   expect(before - (await balance())).toBe((2n * fileRecords + 3n) * recordPrice);
@@ -179,14 +125,14 @@ test('nothing is paid, signed or stored if the user goes back, refuses or sets a
   const page = await openPublish(context, root);
   await publishPage(page, 'First');
   const before = await balance();
-  await createInNetwork(page, 'Garden');
+  await createInNetwork(page, 'Garden', chain, relay);
   expect(await walletIn(page).asked()).toEqual([]);
   await price(page).getByRole('button', { name: 'Back' }).click();
   await expect(form(page)).toBeFocused();
   await expect(problem(page)).toContainText('You went back without paying.');
 
   await form(page).getByRole('button', { name: 'Create' }).click();
-  await connect(page);
+  await connect(page, chain);
   await walletIn(page).set({ mode: 'refuse' });
   await payButton(page).click();
   await expect(problem(page)).toContainText('REJECTED');
@@ -220,8 +166,8 @@ test('a state is paid once and stored if the tab is closed after the payment, al
   const first = await openPublish(context, root);
   await publishPage(first, 'First');
   const before = await balance();
-  await createInNetwork(first, 'Garden');
-  await connect(first);
+  await createInNetwork(first, 'Garden', chain, relay);
+  await connect(first, chain);
   await walletIn(first).set({ mode: 'hold' });
   await payButton(first).click();
   await walletIn(first).agreeLate();
@@ -238,7 +184,7 @@ test('a state is paid once and stored if the tab is closed after the payment, al
   await expect(unfinished(second)).toContainText('The lasting address “Garden”');
   await expect(row(second, 'Garden')).toContainText('Leads nowhere yet');
   await action(second, 'Change where it leads', 'Garden').click();
-  await chooseNetwork(second);
+  await chooseNetwork(second, chain, relay);
   await confirm(second, 'Change it');
   await price(second).getByRole('button', { name: 'Connect Test Wallet' }).click();
   await expect(row(second, 'Garden')).toContainText('state 0');
@@ -250,12 +196,12 @@ test('a state is paid once and stored if the tab is closed after the payment, al
 
   relay.faults = { putStatus: 503 };
   await action(second, 'Freeze', 'Garden').click();
-  await chooseNetwork(second);
+  await chooseNetwork(second, chain, relay);
   await confirm(second, 'Freeze for ever');
   const storing = second.waitForRequest(
     (request) => request.method() === 'PUT' && request.url().endsWith(`/network/pointer/${address}`),
   );
-  await pay(second);
+  await pay(second, chain);
   await storing;
   await second.close();
   relay.faults = {};
@@ -265,150 +211,11 @@ test('a state is paid once and stored if the tab is closed after the payment, al
   await expect(unfinished(third)).toContainText('The lasting address “Garden”');
   await expect(row(third, 'Garden')).toContainText('frozen for ever');
   await action(third, 'Store it again', 'Garden').click();
-  await chooseNetwork(third);
+  await chooseNetwork(third, chain, relay);
   await form(third).getByRole('button', { name: 'Store it' }).click();
   await expect(section(third)).toContainText('Garden is stored.');
   await expect(unfinished(third)).toBeHidden();
   expect(relay.pointers.get(address)).not.toEqual(created);
   expect(await walletIn(third).asked()).toEqual([]);
   expect(before - (await balance())).toBe(2n * recordPrice);
-});
-
-test('a state is not paid for if the key signed a newer one elsewhere while the price was shown', async ({
-  context,
-  startPeer,
-  folder,
-}) => {
-  const { root } = await startPublisher(startPeer, folder);
-  const page = await openPublish(context, root);
-  await publishPage(page, 'First');
-  const words = await createInNetwork(page, 'Garden');
-  // The content is only at the peer.
-  await expect(price(page)).toContainText('The network does not have the content yet');
-  await connect(page);
-  const before = await balance();
-  const key = new OwnerKey(seedOfPhrase(words.join(' ')));
-  const elsewhere = { kind: 'chunk', target: Address.fromHex('7'.repeat(64)) } as const;
-  const { record } = signPointer(key, elsewhere, [{ counter: 4n }]);
-  relay.pointers.set(key.address.hex, record);
-  await payButton(page).click();
-  await expect(problem(page)).toContainText('a newer state (5), which leads to 77777777…');
-  await expect(problem(page)).toContainText('CHANGED');
-  await expectAccessible(page);
-  expect(relay.pointers.get(key.address.hex)).toEqual(record);
-  expect(await balance()).toBe(before);
-
-  await price(page).getByRole('button', { name: 'Back' }).click();
-  await form(page).getByRole('button', { name: 'Create' }).click();
-  await pay(page);
-  await expect(row(page, 'Garden')).toContainText('state 6');
-  expect(before - (await balance())).toBe(recordPrice);
-});
-
-test('a second peer stores a state that the first one hides, forgets or refuses', async ({
-  context,
-  startHost,
-}) => {
-  const first = await RelayDouble.start(chain, relay.stored, relay.pointers);
-  try {
-    const host = await startHost({ peers: [first.url] });
-    const page = await openPublish(context, host.url.replace('127.0.0.1', 'antway.localhost'));
-    await publishPaid(page, 'First');
-    await createInNetwork(page, 'Garden');
-    const before = await balance();
-    first.faults = { forgets: true };
-    await pay(page);
-    await expect(section(page)).toContainText('Garden is ready.');
-    const address = await addressOf(page, 'Garden');
-    expect(relay.pointers.has(address)).toBe(false);
-    await storeAgain(page);
-    const stored = relay.pointers.get(address);
-    expect(stored).toBeDefined();
-    expect(before - (await balance())).toBe(recordPrice);
-
-    // The first peer tells no state, and takes none.
-    first.faults = { hidesPointers: true, putStatus: 410 };
-    await action(page, 'Freeze', 'Garden').click();
-    await chooseNetwork(page);
-    await confirm(page, 'Freeze for ever');
-    await pay(page);
-    await expect(row(page, 'Garden')).toContainText('frozen for ever');
-    expect(relay.pointers.get(address)).not.toEqual(stored);
-    expect(before - (await balance())).toBe(2n * recordPrice);
-
-    // A peer that is away could have a newer state.
-    first.faults = { readAnswer: [503, { code: 'DISCONNECTED', message: '' }] };
-    await action(page, 'Store it again', 'Garden').click();
-    await chooseNetwork(page);
-    await form(page).getByRole('button', { name: 'Store it' }).click();
-    await expect(problem(page)).toContainText('SHORTFALL');
-    await expect(problem(page)).toContainText(first.url);
-    await form(page)
-      .getByRole('checkbox', { name: new URL(first.url).host })
-      .uncheck();
-    await form(page).getByRole('button', { name: 'Store it' }).click();
-    await expect(section(page)).toContainText('Garden is stored.');
-
-    first.faults = { readAnswer: [405, { code: 'METHOD', message: '' }] };
-    await action(page, 'Store it again', 'Garden').click();
-    await chooseNetwork(page);
-    await form(page)
-      .getByRole('checkbox', { name: new URL(first.url).host })
-      .check();
-    await form(page).getByRole('button', { name: 'Store it' }).click();
-    await expect(problem(page)).toContainText('OLD_RELAY');
-  } finally {
-    await first.stop();
-  }
-});
-
-test('a state that only the peer itself stores is paid for, and then it is in the network', async ({
-  context,
-  startHost,
-}) => {
-  const host = await startHost({ peers: [] });
-  const page = await openPublish(context, host.url.replace('127.0.0.1', 'antway.localhost'));
-  await publishPaid(page, 'First');
-  await createInNetwork(page, 'Garden');
-  await pay(page);
-  await expect(section(page)).toContainText('Garden is ready.');
-  const address = await addressOf(page, 'Garden');
-  const record = relay.pointers.get(address)!;
-  relay.ownPointers.set(address, record);
-  relay.pointers.clear();
-  await storeAgain(page);
-  expect(relay.pointers.get(address)).toEqual(record);
-});
-
-/** Stores the newest state of “Garden” again, for no payment. */
-async function storeAgain(page: Page): Promise<void> {
-  await action(page, 'Store it again', 'Garden').click();
-  await chooseNetwork(page);
-  await form(page).getByRole('button', { name: 'Store it' }).click();
-  await expect(section(page)).toContainText('Garden is stored.');
-}
-
-test('a payment for a lasting address goes on although the user wants one for other content', async ({
-  context,
-  startPeer,
-  folder,
-}) => {
-  const { root } = await startPublisher(startPeer, folder);
-  const page = await openPublish(context, root);
-  await publishPage(page, 'First');
-  await createInNetwork(page, 'Garden');
-  await connect(page);
-  await published(page)
-    .getByRole('button', { name: /lasting address…$/ })
-    .click();
-  await expect(section(page).getByRole('status').first()).toContainText('Finish or cancel it first.');
-  await expect(section(page).getByRole('heading', { name: 'Lasting addresses' })).toBeFocused();
-  await payButton(page).click();
-  await expect(section(page)).toContainText('Garden is ready.');
-
-  // With nothing going on, the form opens.
-  await published(page)
-    .getByRole('button', { name: /lasting address…$/ })
-    .click();
-  await expect(form(page).getByRole('button', { name: 'Change it' })).toBeVisible();
 });
