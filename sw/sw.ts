@@ -73,9 +73,9 @@ self.addEventListener('install', (event) => {
   // If an active older version works offline, the new version must also work offline. Otherwise the old version stays.
   // A first version does not let the user wait for more than the first screen needs.
   const files = self.registration.active ? shellFiles.install(true) : shellFiles.installFirst();
-  // A new version leaves the settings of the active one alone.
-  const preparing = self.registration.active ? undefined : gateway.prepare();
-  event.waitUntil(Promise.all([files, loadAead(undefined, readSodium), preparing]));
+  event.waitUntil(Promise.all([files, loadAead(undefined, readSodium)]));
+  // The page that installs the worker has other work meanwhile. A new version leaves the settings of the active one alone.
+  if (!self.registration.active) void gateway.prepare();
 });
 
 self.addEventListener('activate', (event) => {

@@ -139,7 +139,8 @@ async function sharedBytes(file: ExpectedFile, priority: RequestPriority): Promi
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(), sharedMs);
   const { signal } = late;
-  const init: RequestInit = { cache: 'no-cache', credentials: 'omit', redirect: 'error', priority, signal };
+  // If the browser's HTTP cache has a wrong file, the file comes from this origin's own host.
+  const init: RequestInit = { credentials: 'omit', redirect: 'error', priority, signal };
   try {
     const response = await fetch(file.sharedUrl, init).finally(() => clearTimeout(timer));
     return response.ok ? await verifiedBytes(response, file) : undefined;
