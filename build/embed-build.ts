@@ -41,14 +41,11 @@ const isUnlisted = (path: string) =>
 /** Matches the last line of `siteWorkerScript`, after this build step. */
 const buildLine = /^\/\/ Build [0-9a-f]{64}\n$/m;
 
-/**
- * The files that the shell's document names, and the pages of a site's origin. All others are loaded later, and so are
- * the icons that browsers request by themselves.
- */
+/** The shell's document with its scripts and styles, and the pages of a site's origin. All others are loaded later. */
 function firstFiles(folder: string): (path: string) => boolean {
   const document = readFileSync(join(folder, shellDocument), 'utf8');
   const named = new Set(Array.from(document.matchAll(/\s(?:href|src)="\/([^"]+)"/g), ([, path]) => path));
-  const isNamed = (path: string) => named.has(path) && !/^(apple-touch-icon|favicon\.ico)/.test(path);
+  const isNamed = (path: string) => named.has(path) && /\.(js|css)$/.test(path);
   return (path) => path === shellDocument || isNamed(path) || /^-\/((bridge|site)\.|page\.css$)/.test(path);
 }
 

@@ -4,7 +4,7 @@ export interface Build {
   hash: string;
   /**
    * Files of the shell's first screen, and of the pages of a site's origin, with SHA-256 hashes in base64. A first worker of
-   * the gateway's origin stores them at its installation. `filesList` is one of them.
+   * the gateway's origin stores them at its installation. `filesList` is one of them, and is stored later.
    */
   first: Record<string, string>;
   /** The other files that the shell needs offline. An update stores them at its installation, a first worker later. */

@@ -56,7 +56,7 @@ export class ShellFiles {
     this.#isSite = siteOfHost(host) !== undefined;
     this.#decoder = decoder;
     this.#installed = installed.filter((path) => this.#isHere(path));
-    this.#first = first.filter((path) => this.#isHere(path) && path !== pageStyle);
+    this.#first = first.filter((path) => this.#isHere(path) && path !== pageStyle && path !== filesList);
   }
 
   pathOf(pathname: string): string | undefined {
@@ -141,8 +141,9 @@ export class ShellFiles {
     await Promise.all(files.map((file) => this.#files.read(file, mustStore)));
   }
 
-  /** Deletes the files that earlier builds stored. */
+  /** Deletes the files that earlier builds stored. Without any, it loads no list. */
   async forgetOthers(): Promise<void> {
+    if (!(await this.#files.hasOthers(await this.#expectedFiles(this.#first)))) return;
     await this.#files.forgetOthers(await this.#expectedFiles(this.#installed));
   }
 

@@ -68,12 +68,23 @@ export class VerifiedFiles {
     return files.filter((file) => !stored.has(keyOf(file)));
   }
 
+  /** Whether the cache has further files. */
+  async hasOthers(files: readonly ExpectedFile[]): Promise<boolean> {
+    return (await this.#others(files)).length > 0;
+  }
+
   async forgetOthers(files: readonly ExpectedFile[]): Promise<void> {
-    if (!(await caches.has(this.#cacheName))) return;
+    const others = await this.#others(files);
+    if (others.length === 0) return;
+    const cache = await caches.open(this.#cacheName);
+    await Promise.all(others.map((request) => cache.delete(request, { ignoreVary: true })));
+  }
+
+  async #others(files: readonly ExpectedFile[]): Promise<Request[]> {
+    if (!(await caches.has(this.#cacheName))) return [];
     const keys = new Set(files.map(keyOf));
     const cache = await caches.open(this.#cacheName);
-    const others = (await cache.keys()).filter(({ url }) => !keys.has(url));
-    await Promise.all(others.map((request) => cache.delete(request, { ignoreVary: true })));
+    return (await cache.keys()).filter(({ url }) => !keys.has(url));
   }
 
   async #read(
@@ -104,18 +115,9 @@ export class VerifiedFiles {
   }
 
   async #fetch(file: ExpectedFile, priority: RequestPriority): Promise<Bytes> {
-    let response: Response | undefined;
-    try {
-      // The browser's HTTP cache may contain a wrong file under this name, and its entries are valid for a year.
-      response = await fetchFromHost(file.url, { cache: 'no-cache', priority });
-      if (!response?.ok)
-        throw new Error(`it answered ${response?.status ?? 'with a redirect to another origin'}`);
-    } catch (cause) {
-      this.#counters.fileRefused();
-      const why = cause instanceof Error ? cause.message : String(cause);
-      throw new AntwayError('HOST_UNREACHABLE', `The host did not give ${file.url}: ${why}.`, {}, { cause });
-    }
-    const bytes = await verifiedBytes(response, file);
+    // A page has often just loaded the file. If the browser's HTTP cache has a wrong one, its entry may be valid for a year.
+    const bytes =
+      (await this.#fetchBy('default', file, priority)) ?? (await this.#fetchBy('no-cache', file, priority));
     if (bytes) return bytes;
     this.#counters.fileRefused();
     console.error(`antway: the host has another ${file.url} than this version was built with`);
@@ -123,6 +125,24 @@ export class VerifiedFiles {
       'BUILD_MISMATCH',
       `The host has another ${file.url} than this version was built with.`,
     );
+  }
+
+  /** @returns undefined if the hash of the bytes differs. @throws AntwayError `HOST_UNREACHABLE` */
+  async #fetchBy(
+    cache: RequestCache,
+    file: ExpectedFile,
+    priority: RequestPriority,
+  ): Promise<Bytes | undefined> {
+    try {
+      const response = await fetchFromHost(file.url, { cache, priority });
+      if (!response?.ok)
+        throw new Error(`it answered ${response?.status ?? 'with a redirect to another origin'}`);
+      return await verifiedBytes(response, file);
+    } catch (cause) {
+      this.#counters.fileRefused();
+      const why = cause instanceof Error ? cause.message : String(cause);
+      throw new AntwayError('HOST_UNREACHABLE', `The host did not give ${file.url}: ${why}.`, {}, { cause });
+    }
   }
 }
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
-import type { Build } from '../../src/build.ts';
+import { type Build, filesList } from '../../src/build.ts';
 import { isForSites } from '../../sw/shell-headers.ts';
 import { errorCode, expect, fetchIn, openTitled, stopWorkers } from '../support/chromium.ts';
 import { test } from '../support/chromium-deployments.ts';
@@ -17,10 +17,10 @@ const script = readFileSync(join(distFolder, 'sw.js'), 'utf8');
 const [embedded] = /\{"hash":"[0-9a-f]{64}","first":.*?"optional":\[[^[\]]*\]\}/.exec(script)!;
 const build: Build = JSON.parse(embedded);
 const ofShell = (paths: readonly string[]) => paths.filter((path) => !isForSites(path));
-/** Pages below `/-/` need it, and the first screen does not. */
-const pageStyle = '/-/page.css';
-const first = ofShell(Object.keys(build.first)).filter((path) => path !== pageStyle);
-const later = [...ofShell(build.installed), pageStyle];
+/** Pages below `/-/` need the style, and the other files need the list. The first screen needs neither. */
+const hashedButLater = ['/-/page.css', filesList];
+const first = ofShell(Object.keys(build.first)).filter((path) => !hashedButLater.includes(path));
+const later = [...ofShell(build.installed), ...hashedButLater];
 const liveView = later.find((path) => /\/live-view-.*\.js$/.test(path))!;
 
 /** The paths of the shell's files in the worker's cache. */
@@ -157,7 +157,7 @@ test('an incomplete shell says offline which part is missing, and shows it when 
 test('a second step that was interrupted goes on where it was', async ({ page, deploy }) => {
   const deployment = await deploy({ peers: [] });
   await openIncomplete(deployment, page);
-  const given = later.slice(0, 5);
+  const given = [filesList, ...later.slice(0, 5)];
   deployment.drops = (path) => later.includes(path) && !given.includes(path);
   // The first attempt can be the shell's own, which began before the host gave these files.
   await expect(async () => {
