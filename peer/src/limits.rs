@@ -155,8 +155,8 @@ const NETWORK_SHARE_DIVISOR: usize = 2;
 /// One IPv6 /48 leaves the chunk memory, and the lookups, divided by this to others.
 const SITE_REST_DIVISOR: usize = 4;
 
-/// The requests for quotes, for paid uploads and for reads of the network get at most the chunk memory divided by this: they may hold it for
-/// minutes, while they wait for the nodes of the network.
+/// The requests for quotes, for paid uploads and for reads of the network are at most the chunks in memory divided by this.
+/// They wait for the nodes of the network, for minutes, and most of them hold a chunk's memory meanwhile.
 const PAID_SHARE_DIVISOR: usize = 4;
 
 /// The chunks that arrive from upstreams get extra memory, in addition to the chunk memory: this divisor for those on

@@ -176,16 +176,26 @@ impl PathEstimator {
     }
 
     /// Confirms the minimum round trip with data that was sent while nothing was in flight: there was no queue of this
-    /// sender. The round trip may be longer by the time that the path takes to deliver the data, and by `tolerance`. It
-    /// is longer still if the path has changed, or if others have a queue. Then nothing is confirmed.
-    pub fn confirm_min_rtt(&mut self, now: Instant, batch: AckBatch, tolerance: Duration) {
+    /// sender. The round trip is longer by the time that the path takes to deliver the data. If it is longer by more
+    /// than that and `tolerance`, or by more than `most`, the path has changed or others have a queue. Then nothing is
+    /// confirmed.
+    pub fn confirm_min_rtt(
+        &mut self,
+        now: Instant,
+        batch: AckBatch,
+        tolerance: Duration,
+        most: Duration,
+    ) {
         let rate = self.rate();
         let Some((min_rtt, seen)) = &mut self.min_rtt else {
             return;
         };
-        let delivery = Duration::from_secs_f64(batch.bytes as f64 / rate.max(1) as f64);
+        if rate == 0 {
+            return;
+        }
+        let delivery = Duration::from_secs_f64(batch.bytes as f64 / rate as f64);
         let rtt = now.saturating_duration_since(batch.newest_sent);
-        if rtt <= *min_rtt + delivery + tolerance {
+        if rtt <= *min_rtt + (delivery + tolerance).min(most) {
             *seen = now;
         }
     }
@@ -239,4 +249,70 @@ impl RecentMinimum {
 
 fn min_rtt_of(known: Option<Duration>, new: Duration) -> Option<Duration> {
     Some(known.map_or(new, |known| known.min(new)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MIN_RTT: Duration = Duration::from_millis(50);
+    const TOLERANCE: Duration = Duration::from_millis(8);
+    const MOST: Duration = Duration::from_millis(30);
+    const PACKET_BYTES: u64 = 1250;
+
+    /// A path of 50 ms and 10 Mbit/s, and the time at which it was measured. 10 packets take 10 ms.
+    fn measured() -> (PathEstimator, Instant) {
+        let mut now = Instant::now();
+        let mut path = PathEstimator::new(now);
+        for _ in 0..3 {
+            let sent = now;
+            now += MIN_RTT;
+            path.acknowledged(now, batch(50, sent), false);
+        }
+        assert_eq!((path.min_rtt(), path.rate()), (MIN_RTT, 1_250_000));
+        (path, now)
+    }
+
+    fn batch(packets: u64, sent: Instant) -> AckBatch {
+        AckBatch {
+            bytes: packets * PACKET_BYTES,
+            oldest_sent: sent,
+            newest_sent: sent,
+        }
+    }
+
+    /// Whether data that is sent after a pause, and acknowledged after this time, confirms the minimum.
+    fn confirms(packets: u64, rtt_ms: u64) -> bool {
+        let (mut path, measured_at) = measured();
+        let sent = measured_at + Duration::from_secs(12);
+        let now = sent + Duration::from_millis(rtt_ms);
+        path.confirm_min_rtt(now, batch(packets, sent), TOLERANCE, MOST);
+        assert_eq!(path.min_rtt(), MIN_RTT);
+        path.min_rtt_age(now).is_zero()
+    }
+
+    #[test]
+    fn a_round_trip_after_a_pause_confirms_the_minimum() {
+        assert!(confirms(1, 50));
+        assert!(confirms(10, 60));
+        assert!(confirms(10, 68));
+    }
+
+    #[test]
+    fn a_longer_path_or_the_queue_of_others_confirms_nothing() {
+        assert!(!confirms(1, 60));
+        assert!(!confirms(10, 69));
+        assert!(!confirms(1000, 81));
+        assert!(!confirms(10, 150));
+    }
+
+    #[test]
+    fn an_unknown_rate_confirms_nothing() {
+        let (mut path, measured_at) = measured();
+        path.reset_rates();
+        let sent = measured_at + Duration::from_secs(12);
+        let now = sent + MIN_RTT;
+        path.confirm_min_rtt(now, batch(10, sent), TOLERANCE, MOST);
+        assert_eq!(path.min_rtt_age(now), now - measured_at);
+    }
 }

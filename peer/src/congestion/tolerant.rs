@@ -92,9 +92,13 @@ impl Tolerant {
     /// The round trip, including the queue of other senders up to a bound. Without the bound, several senders would
     /// compensate for the queues of each other without end.
     fn rtt(&self) -> Duration {
-        let min_rtt = self.path.min_rtt();
-        let max_rtt = min_rtt + (min_rtt / 2).max(MIN_FOREIGN_QUEUE);
+        let max_rtt = self.path.min_rtt() + self.max_foreign_queue();
         self.path.recent_min_rtt().min(max_rtt)
+    }
+
+    /// The longest queue of other senders that the window compensates for.
+    fn max_foreign_queue(&self) -> Duration {
+        (self.path.min_rtt() / 2).max(MIN_FOREIGN_QUEUE)
     }
 
     /// The bandwidth-delay product plus the target queue.
@@ -159,7 +163,8 @@ impl Controller for Tolerant {
         let completed_round = self.path.acknowledged(now, batch, app_limited);
         // A pause measures the path as well as `Phase::ProbeRtt` does, which would make the next answer slow.
         if mem::replace(&mut self.is_idle, in_flight == 0) {
-            self.path.confirm_min_rtt(now, batch, MIN_QUEUE);
+            let most = self.max_foreign_queue();
+            self.path.confirm_min_rtt(now, batch, MIN_QUEUE, most);
         }
         if let Phase::ProbeRtt(probe) = &mut self.phase {
             let path_bytes = self.path.bytes_in(self.path.min_rtt());

@@ -44,8 +44,12 @@ impl PayerBody {
 }
 
 /// Whether the page that sent a request may cause work. Browsers let pages send some requests whose answers they may not
-/// read.
+/// read. Some of these, such as for a picture, name no origin, but say that they are from another site.
 pub fn is_from_payer(service: &Service, headers: &HeaderMap) -> bool {
     let text = |name: HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or(""));
+    let site = text(HeaderName::from_static("sec-fetch-site"));
+    if text(ORIGIN).is_none() && matches!(site, Some("cross-site" | "same-site")) {
+        return false;
+    }
     service.origin_may_pay(text(ORIGIN), text(HOST).unwrap_or(""))
 }

@@ -87,7 +87,7 @@ impl Fetcher {
         self.upstreams.network()
     }
 
-    /// Brings paid records to the Autonomi network, if it is an upstream.
+    /// The Autonomi network for requests that are only about it, if it is an upstream.
     pub fn relayed_network(&self) -> Option<Arc<dyn RelayedNetwork>> {
         self.upstreams.relayed_network()
     }

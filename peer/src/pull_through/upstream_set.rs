@@ -60,7 +60,7 @@ impl UpstreamSet {
         upstreams.find_map(|upstream| upstream.inner.network())
     }
 
-    /// Brings paid records to the Autonomi network, if it is an upstream.
+    /// The Autonomi network for requests that are only about it, if it is an upstream.
     pub fn relayed_network(&self) -> Option<Arc<dyn RelayedNetwork>> {
         let mut upstreams = self.all.iter();
         upstreams.find_map(|upstream| Arc::clone(&upstream.inner).relayed_network())

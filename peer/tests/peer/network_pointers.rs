@@ -215,3 +215,21 @@ async fn each_read_counts_for_the_rates_of_its_client() {
         assert_eq!(network.asked.load(Ordering::Relaxed), answers);
     }
 }
+
+/// A page of another site can show a picture with this URL. The browser names no origin then.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_of_another_site_without_an_origin_is_refused() {
+    let owner = Owner::new(1);
+    let (peer, _) = start(network_with(owner.sign(3, 0, 3)), &[CHAIN]).await;
+    for (site, status) in [
+        ("cross-site", 403),
+        ("same-site", 403),
+        ("same-origin", 200),
+        ("none", 200),
+    ] {
+        let headers = [("Sec-Fetch-Site", site)];
+        let response = request(peer.peer.http(), "GET", &path_of(&owner), &headers, b"").await;
+        assert_eq!(response.status, status, "{site}");
+    }
+    peer.stop().await;
+}
