@@ -212,7 +212,6 @@ export class ContentHandler {
     }
     const moved = isOpening && decision !== 'restricted' && (await movedTo(target, request, this.#options));
     if (moved) return done(observer, moved);
-    if (isOpening && decision !== 'restricted') ownOrigins?.warm();
     const policy = await policyRequestOf(target, request, context, this.#options);
     // A page may use the scripts of another address, but a frame with that address is not the site.
     const isFramed = target.elsewhere !== undefined && isNavigation(request);

@@ -225,9 +225,10 @@ export function createGateway(deployment: Deployment, dependencies: GatewayDepen
       await Promise.all([configuration.renew(), deployment.site && codec.prepare()]);
       // A site's origin gets the user's settings later, and the user may have chosen other peers.
       if (deployment.site) return;
-      const { ownOrigins, peers } = await now();
+      // The first request reports an invalid configuration.
+      const { ownOrigins, peers } = (await now().catch(() => undefined)) ?? {};
       ownOrigins?.warm();
-      peers.warm();
+      peers?.warm();
     },
     errorResponse: answerError,
     async wake() {

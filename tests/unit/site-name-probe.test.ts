@@ -1,5 +1,6 @@
 import { IDBFactory } from 'fake-indexeddb';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { AntwayError } from '../../src/errors.ts';
 import type { Gateway } from '../../src/gateway/create-gateway.ts';
 import { deploymentAt } from '../../src/gateway/deployment.ts';
 import { makeTarchive } from '../support/tarchive.ts';
@@ -11,12 +12,16 @@ const buildHash = 'build';
 
 /** The host names whose probe file was requested. */
 let probed: string[];
+/** How many of the next probes fail. */
+let failing: number;
 
 beforeEach(() => {
   vi.stubGlobal('indexedDB', new IDBFactory());
   probed = [];
+  failing = 0;
   vi.stubGlobal('fetch', async (url: string) => {
     probed.push(new URL(url).hostname);
+    if (failing-- > 0) throw new TypeError('no answer in time');
     return Response.json({ antway: buildHash });
   });
 });
@@ -68,6 +73,28 @@ describe('the probe for names of sites', () => {
       expect(probed).toHaveLength(1);
     });
 
+    it('decides nothing if it fails early, because the link is busy', async () => {
+      const { second, network, gateway } = await startLater();
+      failing = 1;
+      network.beforeAnswer = () => vi.waitFor(() => expect(probed).toHaveLength(1), { timeout: 5_000 });
+      const answer = (await get(gateway, `/${second}/`, 'document'))!;
+      expect(answer.headers.get('Location')).toBe(`${root.replace('//', `//${second.base32}.`)}/`);
+      expect(probed).toHaveLength(2);
+    });
+
+    it('decides that a site opens here if it fails twice', async () => {
+      const { second, gateway } = await startLater();
+      failing = 2;
+      expect((await get(gateway, `/${second}/`, 'document'))!.status).toBe(200);
+      expect(probed).toHaveLength(2);
+    });
+
+    it('does not run for a text that the user opens', async () => {
+      const { second, gateway } = await startLater();
+      expect((await get(gateway, `/${second}/note.txt`, 'document'))!.status).toBe(200);
+      expect(probed).toEqual([]);
+    });
+
     it('does not run for a file that a page loads', async () => {
       const { second, gateway } = await startLater();
       expect((await get(gateway, `/${second}/note.txt`, 'fetch'))!.status).toBe(200);
@@ -90,6 +117,23 @@ describe('the probe for names of sites', () => {
     await gateway.prepare();
     expect(probed).toHaveLength(1);
     expect(warm).toHaveBeenCalledOnce();
+  });
+});
+
+describe('the installation', () => {
+  it('does not fail if the configuration of the host is invalid', async () => {
+    const { records } = await siteOf('Site');
+    const network = new Network(records);
+    const warm = vi.spyOn(network, 'warm');
+    const gateway = startGateway(deploymentAt(root), {
+      network,
+      buildHash,
+      fetchConfig: async () => {
+        throw new AntwayError('BAD_CONFIG', 'The key “sources” is unknown.');
+      },
+    });
+    await gateway.prepare();
+    expect(warm).not.toHaveBeenCalled();
   });
 });
 

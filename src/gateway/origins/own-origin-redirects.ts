@@ -11,7 +11,8 @@ type Options = Pick<ContentHandlerOptions, 'deployment' | 'effective' | 'library
 
 /**
  * Redirects to the own origin of a site that was moved there. Works without a network: the path is not resolved here.
- * Files that cannot run scripts are shown on this origin.
+ * Files that cannot run scripts are shown on this origin. The host is asked for site names for other content, which may
+ * have to be redirected once it is known.
  */
 export async function movedTo(
   target: ContentTarget,
@@ -24,7 +25,10 @@ export async function movedTo(
   if (['format', 'download'].some((key) => query.has(key)) || (type && !canRunScripts(type)))
     return undefined;
   const origin = await ownOrigins.moved(address);
-  if (!origin) return undefined;
+  if (!origin) {
+    ownOrigins.warm();
+    return undefined;
+  }
   const visit = await library.visits.get(address).catch(() => undefined);
   if (visit) await library.visits.add({ ...visit, lastOpened: Date.now() }).catch(() => undefined);
   return redirectToSite(origin, target, request, deployment);

@@ -26,9 +26,9 @@ export class OwnOrigins {
     return this.#options.names.work();
   }
 
-  /** Starts to ask the host for site names, so that `of` does not wait for it once the content is known. */
+  /** Begins to ask the host for site names, so that `of` does not wait for it once the content is known. */
   warm(): void {
-    void this.#options.names.areReachable();
+    this.#options.names.warm();
   }
 
   /**

@@ -44,7 +44,19 @@ export class SiteNames {
   }
 
   /** Whether the host responds to such names now. The host may be down, or this device may be offline. */
-  areReachable(): Promise<boolean> {
+  async areReachable(): Promise<boolean> {
+    return (await this.#reach()) || this.#reach();
+  }
+
+  /** Begins a probe for `areReachable`. If it fails, such as because the link is busy, `areReachable` probes anew. */
+  warm(): void {
+    void this.#reach().then((succeeded) => {
+      if (!succeeded) this.#probed = undefined;
+    });
+  }
+
+  /** Joins a probe that is under way. Otherwise returns the last result, or probes if it is too old. */
+  #reach(): Promise<boolean> {
     const { succeeded = false, at = 0 } = this.#probed ?? {};
     if (Date.now() - at < (succeeded ? succeededForMs : failedForMs)) return Promise.resolve(succeeded);
     this.#probing ??= this.#probe().finally(() => {

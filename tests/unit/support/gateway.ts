@@ -58,6 +58,8 @@ export interface StartOptions {
   pointers?: Records;
   /** Default: a network with these records and pointers. */
   network?: Network;
+  /** Fetches the server config. Default: `config`. */
+  fetchConfig?: () => Promise<ServerConfig>;
   /** Default: none, so that no site has an origin of its own. */
   buildHash?: string;
 }
@@ -70,6 +72,7 @@ export function startGateway(
     records = new Map(),
     pointers,
     network = new Network(records, pointers),
+    fetchConfig,
     buildHash,
   }: StartOptions = {},
 ): Gateway {
@@ -80,7 +83,7 @@ export function startGateway(
     store: new IndexedDbStore(stats),
     state: createStore('antway', 'settings'),
     platform: nodePlatform,
-    serverConfig: { stored: async () => undefined, fetch: async () => file },
+    serverConfig: { stored: async () => undefined, fetch: fetchConfig ?? (async () => file) },
     peers: () => network,
     notify: () => undefined,
     ...(buildHash !== undefined && { buildHash }),
