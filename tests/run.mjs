@@ -36,7 +36,7 @@ const releaseTag = '@release';
 const releaseUnitTests = ['tests/unit/reproducible-build.test.ts', 'tests/unit/killed-batch.test.ts'];
 /** How long `--full` lets the soak test run, in seconds. */
 const fullSoakSeconds = 600;
-/** The tests in Rust wait nearly all of their time. */
+/** Most tests in Rust wait nearly all of their time. */
 const rustTestThreads = 3 * availableParallelism();
 const resultsFolder = join(stateFolder, 'test-results');
 
@@ -175,7 +175,7 @@ async function runRust(name, options, env = {}) {
     ],
     {
       env: { RUST_TEST_THREADS: String(rustTestThreads), ...process.env, ...env },
-      printAtEnd: true,
+      printAtEnd: name === 'rust', // beside Firefox
       onOutput(text) {
         for (const [, ok, bad] of text.matchAll(/^test result: \w+\. (\d+) passed; (\d+) failed;/gm)) {
           passed += Number(ok);
