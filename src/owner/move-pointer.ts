@@ -47,6 +47,11 @@ export type StateSource = Pick<PointerPeer, 'url' | 'pointer'>;
 export interface MoveOptions {
   peers: readonly PointerPeer[];
   /**
+   * The relays' own peers, which may store a state that the network does not have. They have to answer. Each looks the
+   * pointer up in the network first, for 8 seconds by default.
+   */
+  relayPeers?: readonly StateSource[] | undefined;
+  /**
    * Further places that may have a newer state, such as peers that the user did not choose. They get a short time to answer,
    * and may fail.
    */
@@ -60,6 +65,9 @@ export interface MoveOptions {
   signal: AbortSignal;
 }
 
+/** The places that are asked for states. */
+export type Places = Pick<MoveOptions, 'peers' | 'relayPeers' | 'others'>;
+
 export interface Moved {
   pointer: Pointer;
   states: OwnerStates;
@@ -71,8 +79,8 @@ export interface Moved {
 /**
  * Leads the owner's pointer to `target`: asks every peer for its state, signs a higher counter, saves it and stores it
  * at every peer. If the pointer already leads there, the newest record is sent again, so that peers without it get it.
- * @throws AntwayError `PEERS_UNREACHABLE` if a peer does not tell its state, because its counter could be higher; then
- *   nothing is signed. `REFUSED` if the pointer is frozen, or if a peer refuses the record; as `signPointer`.
+ * @throws AntwayError `PEERS_UNREACHABLE` if a peer or a relay's own peer does not tell its state, because its counter
+ *   could be higher; then nothing is signed. `REFUSED` if the pointer is frozen, or if a peer refuses the record; as `signPointer`.
  */
 export async function movePointer(
   key: OwnerKey,
@@ -126,14 +134,17 @@ export async function sendAgain(address: Address, options: MoveOptions): Promise
  * Asks every peer for its state of a pointer, and other places that may have a newer one.
  * @returns the known states with those of the answers; an answer that the owner did not sign counts as none. `answers` are
  *   those of the peers.
- * @throws AntwayError `PEERS_UNREACHABLE` if a peer does not answer.
+ * @throws AntwayError `PEERS_UNREACHABLE` if a peer or a relay's own peer does not answer.
  */
 export async function askAll(
   address: Address,
-  { peers, others = [], states, signal }: Pick<MoveOptions, 'peers' | 'others' | 'states' | 'signal'>,
+  { peers, relayPeers = [], others = [], states, signal }: Places & Pick<MoveOptions, 'states' | 'signal'>,
 ): Promise<{ states: OwnerStates; pointer: Pointer | undefined; answers: Map<string, Pointer | undefined> }> {
   const asked = peers.map(async (peer) => [peer.url, await ask(peer, address, signal)] as const);
-  const further = others.map((other) => askBriefly(other, address, signal));
+  const further = [
+    ...relayPeers.map((peer) => ask(peer, address, signal)),
+    ...others.map((other) => askBriefly(other, address, signal)),
+  ];
   const [told, found] = await Promise.all([Promise.all(asked), Promise.all(further)]);
   const answers = new Map(told);
   const all = states.withPointers([...answers.values(), ...found].filter((pointer) => pointer !== undefined));

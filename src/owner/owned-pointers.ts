@@ -12,6 +12,7 @@ import {
   type Moved,
   type MoveOptions,
   movePointer,
+  type Places,
   sendAgain,
 } from './move-pointer.ts';
 import { OwnerKey } from './owner-key.ts';
@@ -46,7 +47,7 @@ interface Entry {
 }
 
 /** The peers of a move, and what they need. */
-export type Peers = Pick<MoveOptions, 'peers' | 'others' | 'token' | 'signal'>;
+export type Peers = Places & Pick<MoveOptions, 'token' | 'signal'>;
 
 export const mostLabelCharacters = 100;
 

@@ -29,7 +29,7 @@ export interface PointerReader extends Pick<PointerPeer, 'url' | 'fetch' | 'poin
 
 /**
  * Pointers in the network, which the user pays for: each new state costs as much as a chunk.
- * @param readers read from the network, such as the relays' own peers. The newest state that one of them tells counts: if
+ * @param readers read from the network, such as relays. The newest state that one of them tells counts: if
  *   a dishonest one hides it, no counter is signed twice.
  * @param payFor pays for a state, or throws if the user does not agree. It gets the name of the record, its bytes, and the
  *   known states of the pointer.

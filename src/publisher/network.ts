@@ -3,7 +3,7 @@ import { type Pointer, parsePointer } from '../content/pointer.ts';
 import { AntwayError } from '../errors.ts';
 import { AntError, publicError } from '../fetch/ant-error.ts';
 import { refuseUnknown } from '../fetch/options.ts';
-import { askAll, type MoveOptions, storePointer } from '../owner/move-pointer.ts';
+import { askAll, type MoveOptions, type Places, storePointer } from '../owner/move-pointer.ts';
 import { isTarget, OwnerStates } from '../owner/states.ts';
 import type { Account } from '../payment/account.ts';
 import { formatAnt, formatUnits, parseAnt } from '../payment/amounts.ts';
@@ -119,7 +119,7 @@ export function networkSink(options: AntNetworkOptions): AntWholeSink {
   }
 
   const readers = relays.map(relayPointerReader);
-  const others = peersOfRelays(relays);
+  const relayPeers = peersOfRelays(relays);
 
   /** @throws AntwayError `REFUSED`, before anything is paid, if the network or a relay has a newer state of the pointer. */
   async function toPay(pointer: AntPointer | undefined, parts: StoreParts): Promise<RecordToStore[]> {
@@ -128,7 +128,7 @@ export function networkSink(options: AntNetworkOptions): AntWholeSink {
     const peer = paidPointers(readers, async (record) => void records.push(record), parts);
     const address = Address.fromHex(pointer.address);
     const wanted = parsePointer(pointer.record, address);
-    await refuseOlder(address, wanted, { peers: [peer], others, signal: parts.signal });
+    await refuseOlder(address, wanted, { peers: [peer], relayPeers, signal: parts.signal });
     await peer.prepare?.(address, pointer.record, parts.signal);
     return records;
   }
@@ -175,7 +175,7 @@ export function networkSink(options: AntNetworkOptions): AntWholeSink {
 async function refuseOlder(
   address: Address,
   wanted: Pointer,
-  at: Pick<MoveOptions, 'peers' | 'others' | 'signal'>,
+  at: Places & Pick<MoveOptions, 'signal'>,
 ): Promise<void> {
   const { pointer } = await askAll(address, { ...at, states: OwnerStates.empty(address) });
   if (!pointer || pointer.counter < wanted.counter) return;

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
 import { blake3 } from '@noble/hashes/blake3.js';
 import { keccak_256, sha3_256 } from '@noble/hashes/sha3.js';
 import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
@@ -56,6 +57,8 @@ export interface RelayFaults {
   hidesPointers?: boolean;
   /** The answer to each read of a pointer from the network. */
   readAnswer?: [status: number, body: unknown];
+  /** How long the relay's own peer looks for a pointer. */
+  peerDelayMs?: number;
 }
 
 /**
@@ -172,6 +175,7 @@ export class RelayDouble {
     // It is a peer as well.
     if (request.url === '/-/info') return [200, { name: 'double', protocol: 1 }];
     if (path === 'network/pointer' && this.faults.readAnswer) return this.faults.readAnswer;
+    if (path === 'pointer') await delay(this.faults.peerDelayMs ?? 0, undefined, { ref: false });
     const found = this.#find(path, address ?? '');
     return found ? [200, found] : [404, { code: 'NOT_FOUND', message: 'There is none.' }];
   }

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import { Address } from '../../src/address.ts';
 import {
   freezeNow,
-  type MoveOptions,
   movePointer,
+  type Places,
   type StateSource,
   sendAgain,
 } from '../../src/owner/move-pointer.ts';
@@ -69,12 +69,12 @@ async function payFor({ upload, bill, check }: PointerDue): Promise<Payment> {
 /** Does one action at the relay. */
 async function inNetwork<T>(
   askToPay: (due: PointerDue) => Promise<Payment>,
-  action: (at: Pick<MoveOptions, 'peers' | 'others'>, paid: PointerNetwork['paid']) => Promise<T>,
+  action: (at: Places, paid: PointerNetwork['paid']) => Promise<T>,
 ): Promise<T> {
   const choice = { relays: [relay.url], nodes: null, chain: paymentChain() };
   const network = await openPointerNetwork(choice, { name: 'Garden', askToPay, signal });
-  const { peer, others, paid, close } = network;
-  return action({ peers: [peer], others }, paid).finally(close);
+  const { peer, relayPeers, others, paid, close } = network;
+  return action({ peers: [peer], relayPeers, others }, paid).finally(close);
 }
 
 /** Leads the pointer to content. @param interrupted whether the page is closed before the state is saved. */
@@ -209,6 +209,26 @@ describe('a pointer in the network', () => {
     const { pointer } = await move('2', payFor);
     expect(pointer.counter).toBe(5n);
   });
+
+  it('has no counter a second time if the peer of a relay tells its state late', async () => {
+    // A peer looks the pointer up in the network before it answers.
+    relay.faults = { peerDelayMs: 6_000 };
+    const other = signPointer(key, target('1'), [{ counter: 3n }]);
+    relay.ownPointers.set(key.address.hex, other.record);
+    const { pointer } = await move('2', payFor);
+    expect(pointer.counter).toBe(5n);
+  }, 40_000);
+
+  it('is neither signed nor paid for if the peer of a relay does not tell its state', async () => {
+    const askToPay = vi.fn(payFor);
+    relay.faults = { peerDelayMs: 60_000 };
+    const moving = move('1', askToPay);
+    await expect(moving).rejects.toMatchObject({
+      code: 'PEERS_UNREACHABLE',
+      message: expect.stringContaining('did not tell the state of the pointer, which could be newer'),
+    });
+    expect([askToPay.mock.calls.length, states.all.length, relay.pointers.size]).toEqual([0, 0, 0]);
+  }, 40_000);
 
   it('is signed although places do not answer that the user did not choose', async () => {
     const silent: StateSource = {

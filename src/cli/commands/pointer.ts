@@ -21,7 +21,7 @@ import { paidPointers } from '../../payment/paid-pointers.ts';
 import type { RecordToStore } from '../../payment/quotes.ts';
 import { receiptOf } from '../../payment/receipt.ts';
 import { Relay } from '../../payment/relay.ts';
-import { relayPointerReader } from '../../payment/relay-pointers.ts';
+import { peersOfRelays, relayPointerReader } from '../../payment/relay-pointers.ts';
 import { PeerUrl } from '../../peer-url.ts';
 import { HttpTransport } from '../../peers/transports/http.ts';
 import { requireWritable, writeAtomically } from '../atomic-file.ts';
@@ -66,7 +66,8 @@ interface Task {
   context: CommandContext;
   /** The peers that have the pointer, or the network. */
   peers: readonly PointerPeer[];
-  /** Peers that may have a newer state, which the network does not have. */
+  relayPeers?: readonly StateSource[];
+  /** Other peers that may have a newer state, which the network does not have. */
   others?: readonly StateSource[];
 }
 
@@ -125,7 +126,7 @@ async function inNetwork(
   output: Output,
   context: CommandContext,
   pays: boolean,
-  work: (at: Pick<Task, 'settings' | 'peers' | 'others'>) => Promise<void>,
+  work: (at: Pick<Task, 'settings' | 'peers' | 'relayPeers' | 'others'>) => Promise<void>,
 ): Promise<void> {
   const urls = relayUrlsOf(options, writablePeers(settings).map(String));
   const { receipt } = options;
@@ -146,9 +147,11 @@ async function inNetwork(
       };
       const readers = urls.map((url) => relayPointerReader(new Relay(url)));
       const peers = [paidPointers(readers, payFor, parts)];
-      const known = uniquePeers([...relays, ...settings.peers]);
-      const others = known.map((peer) => new HttpTransport(peer));
-      await work({ settings: { ...settings, peers: relays }, peers, others });
+      const relayPeers = peersOfRelays(readers);
+      const others = uniquePeers(settings.peers)
+        .map((peer) => new HttpTransport(peer))
+        .filter(({ url }) => !relayPeers.some((peer) => peer.url === url));
+      await work({ settings: { ...settings, peers: relays }, peers, relayPeers, others });
     },
     { pays },
   );
@@ -246,6 +249,7 @@ async function moveOptions(address: Address, task: Task): Promise<MoveOptions> {
   const { options, settings, context } = task;
   return {
     peers: task.peers,
+    relayPeers: task.relayPeers,
     others: task.others,
     states: await readStates(options.key, address),
     save: (states) => writeStates(options.key, states),

@@ -2,7 +2,7 @@ import type { Address } from '../../address.ts';
 import { finalCounter, type Pointer } from '../../content/pointer.ts';
 import { asAntwayError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
-import { askAll, type MoveOptions } from '../../owner/move-pointer.ts';
+import { askAll, type MoveOptions, type Places } from '../../owner/move-pointer.ts';
 import type { PointerTarget } from '../../owner/sign-pointer.ts';
 import { isTarget, type OwnerState } from '../../owner/states.ts';
 import { outlasts, type PointerReader } from '../../payment/paid-pointers.ts';
@@ -22,7 +22,7 @@ const targetMs = 15_000;
 export async function refuseNewer(
   address: Address,
   wanted: Pointer,
-  at: Pick<MoveOptions, 'peers' | 'others' | 'states' | 'signal'>,
+  at: Places & Pick<MoveOptions, 'states' | 'signal'>,
 ): Promise<void> {
   const { states, pointer } = await askAll(address, at);
   const isOther = (state: OwnerState) => state.counter !== wanted.counter || !isTarget(state, wanted);

@@ -21,7 +21,9 @@ import type { Due } from './use-payment.ts';
 /** The network, as the place where a pointer is stored. */
 export interface PointerNetwork {
   peer: PointerPeer;
-  /** Peers that may store a newer state, which the network does not have. */
+  /** The relays' own peers, which may store a state that the network does not have. */
+  relayPeers: readonly StateSource[];
+  /** Other peers that may store a newer state, which the network does not have. */
   others: readonly StateSource[];
   /** The payment for the state of the action, for a receipt. Null if the network had the state before. */
   paid(): PaidState | null;
@@ -73,8 +75,9 @@ export async function openPointerNetwork(
 
   const journal = openJournal(chain);
   const parts = { relays: routes, journal, signal };
-  const own = peersOfRelays(relays);
-  const others = [...own, ...known.filter(({ url }) => !own.some((peer) => peer.url === url))];
+  const relayPeers = peersOfRelays(relays);
+  const others = known.filter(({ url }) => !relayPeers.some((peer) => peer.url === url));
+  const places = { relayPeers, others };
   let paidState: PaidState | null = null;
   const payFor = async (due: RecordToStore, record: Uint8Array<ArrayBuffer>, states?: OwnerStates) => {
     const address = Address.fromHex(due.address);
@@ -91,7 +94,7 @@ export async function openPointerNetwork(
     const lacks = await lacksTarget(wanted, { route: routes.at(-1)!, reader: paid, signal });
     const seen = states ?? OwnerStates.empty(address);
     const check = (signal: AbortSignal) =>
-      refuseNewer(address, wanted, { peers: [paid], others, states: seen, signal });
+      refuseNewer(address, wanted, { peers: [paid], ...places, states: seen, signal });
     note(await askToPay({ upload, bill, chain, check, missing: lacks ? wanted.target : undefined }));
   };
   const readers = [...(direct ? [direct.reader] : []), ...relays.map(relayPointerReader)];
@@ -105,7 +108,7 @@ export async function openPointerNetwork(
       return outcome;
     },
   };
-  return { peer, others, paid: () => paidState, close };
+  return { peer, ...places, paid: () => paidState, close };
 }
 
 /** Most actions need no connections to nodes, so their code is loaded separately. */

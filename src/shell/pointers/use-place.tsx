@@ -98,9 +98,10 @@ export function usePlace(config: GatewayConfig | null) {
       return raceAbort(paying, signal).finally(() => setQuestion(null));
     };
     const known = statesAt(peers.known);
-    const { peer, others, paid, close } = await openPointerNetwork(choice, { name, askToPay, known, signal });
+    const payment = { name, askToPay, known, signal };
+    const { peer, relayPeers, others, paid, close } = await openPointerNetwork(choice, payment);
     try {
-      const done = await action({ peers: [peer], others, signal });
+      const done = await action({ peers: [peer], relayPeers, others, signal });
       lastPaid.current = paid();
       return done;
     } finally {
