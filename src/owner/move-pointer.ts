@@ -16,14 +16,13 @@ export interface PointerStore {
   readonly url: string;
   /**
    * Called with a new record before it is saved and sent, such as to pay for it.
-   * @param known all known states, also this one.
    * @throws if the record must not be used. Then the state counts as never signed.
    */
   prepare?(
     address: Address,
     record: Uint8Array<ArrayBuffer>,
     signal: AbortSignal,
-    known?: OwnerStates,
+    before?: StatesBefore,
   ): Promise<void>;
   /** @throws as `HttpTransport.putPointer`. */
   putPointer(
@@ -31,6 +30,14 @@ export interface PointerStore {
     record: Uint8Array<ArrayBuffer>,
     options: { token?: string | undefined; signal?: AbortSignal | undefined },
   ): Promise<'stored' | 'present' | 'outdated'>;
+}
+
+/** The states of a pointer before a new record counts. */
+export interface StatesBefore {
+  /** Has the new record only if it is sent again. */
+  states: OwnerStates;
+  /** Stores further states durably, also if the new record is not used. */
+  learn(found: readonly Pointer[]): Promise<void>;
 }
 
 /** A peer that stores pointers and tells them. */
@@ -89,8 +96,7 @@ export async function movePointer(
 ): Promise<Moved> {
   const { states, pointer } = await askAll(key.address, options);
   if (pointer && isTarget(pointer, target) && !states.isForked) return saveAndSend(pointer, states, options);
-  const next = signPointer(key, target, states.all);
-  return saveAndSend(next, states.withPointers([next]), options);
+  return saveAndSend(signPointer(key, target, states.all), states, options);
 }
 
 /**
@@ -114,8 +120,7 @@ export async function freezeNow(
     throw new AntwayError('REFUSED', message, { address: key.address.hex });
   }
   await options.confirm(pointer);
-  const last = freezePointer(key, pointer, states.all);
-  return saveAndSend(last, states.withPointers([last]), options);
+  return saveAndSend(freezePointer(key, pointer, states.all), states, options);
 }
 
 /**
@@ -132,23 +137,29 @@ export async function sendAgain(address: Address, options: MoveOptions): Promise
 
 /**
  * Asks every peer for its state of a pointer, and other places that may have a newer one.
- * @returns the known states with those of the answers; an answer that the owner did not sign counts as none. `answers` are
- *   those of the peers.
+ * @returns the known states with those that were `found`; an answer that the owner did not sign counts as none. `answers`
+ *   are those of the peers.
  * @throws AntwayError `PEERS_UNREACHABLE` if a peer or a relay's own peer does not answer.
  */
 export async function askAll(
   address: Address,
   { peers, relayPeers = [], others = [], states, signal }: Places & Pick<MoveOptions, 'states' | 'signal'>,
-): Promise<{ states: OwnerStates; pointer: Pointer | undefined; answers: Map<string, Pointer | undefined> }> {
+): Promise<{
+  states: OwnerStates;
+  pointer: Pointer | undefined;
+  found: Pointer[];
+  answers: Map<string, Pointer | undefined>;
+}> {
   const asked = peers.map(async (peer) => [peer.url, await ask(peer, address, signal)] as const);
   const further = [
     ...relayPeers.map((peer) => ask(peer, address, signal)),
     ...others.map((other) => askBriefly(other, address, signal)),
   ];
-  const [told, found] = await Promise.all([Promise.all(asked), Promise.all(further)]);
+  const [told, more] = await Promise.all([Promise.all(asked), Promise.all(further)]);
   const answers = new Map(told);
-  const all = states.withPointers([...answers.values(), ...found].filter((pointer) => pointer !== undefined));
-  return { states: all, pointer: all.newest, answers };
+  const found = [...answers.values(), ...more].filter((pointer) => pointer !== undefined);
+  const all = states.withPointers(found);
+  return { states: all, pointer: all.newest, found, answers };
 }
 
 /**
@@ -210,16 +221,16 @@ async function ask(peer: StateSource, address: Address, signal: AbortSignal): Pr
   }
 }
 
-async function saveAndSend(pointer: Pointer, states: OwnerStates, options: MoveOptions): Promise<Moved> {
+/** @param before the known states, with the pointer if it is sent again. */
+async function saveAndSend(pointer: Pointer, before: OwnerStates, options: MoveOptions): Promise<Moved> {
+  const { address } = before;
+  const learn = (found: readonly Pointer[]) => options.save(before.withPointers(found));
   for (const peer of options.peers) {
-    await peer.prepare?.(states.address, pointer.record, options.signal, states);
+    await peer.prepare?.(address, pointer.record, options.signal, { states: before, learn });
   }
+  const states = before.withPointers([pointer]);
   await options.save(states);
-  return sendToAll(pointer, states, options);
-}
-
-async function sendToAll(pointer: Pointer, states: OwnerStates, options: MoveOptions): Promise<Moved> {
-  return { pointer, states, ...(await storePointer(states.address, pointer.record, options)) };
+  return { pointer, states, ...(await storePointer(address, pointer.record, options)) };
 }
 
 /**

@@ -4,8 +4,7 @@ import { type Address, equalBytes } from '../address.ts';
 import { headEnd, newestPointer, type Pointer, parsePointer } from '../content/pointer.ts';
 import { AntwayError, asAntwayError } from '../errors.ts';
 import { limits } from '../limits.ts';
-import type { PointerPeer } from '../owner/move-pointer.ts';
-import type { OwnerStates } from '../owner/states.ts';
+import type { PointerPeer, StatesBefore } from '../owner/move-pointer.ts';
 import { paymentError, paymentProblemOf } from './errors.ts';
 import type { RecordToStore } from './quotes.ts';
 import { type StoreParts, storePaid } from './upload.ts';
@@ -32,11 +31,11 @@ export interface PointerReader extends Pick<PointerPeer, 'url' | 'fetch' | 'poin
  * @param readers read from the network, such as relays. The newest state that one of them tells counts: if
  *   a dishonest one hides it, no counter is signed twice.
  * @param payFor pays for a state, or throws if the user does not agree. It gets the name of the record, its bytes, and the
- *   known states of the pointer.
+ *   states before it.
  */
 export function paidPointers(
   readers: readonly PointerReader[],
-  payFor: (due: RecordToStore, record: Uint8Array<ArrayBuffer>, known?: OwnerStates) => Promise<void>,
+  payFor: (due: RecordToStore, record: Uint8Array<ArrayBuffer>, before?: StatesBefore) => Promise<void>,
   parts: StoreParts,
 ): PointerPeer {
   const [first] = readers as [PointerReader];
@@ -53,9 +52,9 @@ export function paidPointers(
       const { hex } = address;
       throw new AntwayError('NOT_FOUND', `The network has no state of ${hex}.`, { address: hex });
     },
-    async prepare(address, record, signal, known) {
+    async prepare(address, record, signal, before) {
       if (!(await areUpToDate(readers, address, record, signal)))
-        await payFor(pointerRecord(address, record), record, known);
+        await payFor(pointerRecord(address, record), record, before);
     },
     async putPointer(address, record, { signal = parts.signal }) {
       const isUpToDate = await areUpToDate(readers, address, record, signal).catch(() => {

@@ -269,7 +269,8 @@ describe('a pointer in the network', () => {
     );
     expect([spent, relay.pointers.get(key.address.hex)]).toEqual([0n, rival.record]);
     expect(await unfinishedUploads()).toEqual([]);
-    // The same again sees the newer state.
+    // The same again is above the newer state, also if the network does not tell that state any more.
+    relay.pointers.clear();
     expect((await move('2', payFor)).pointer.counter).toBe(9n);
 
     // A freeze replaces every state, but not one that the user has not seen.
@@ -295,6 +296,18 @@ describe('a pointer in the network', () => {
       code: 'CHANGED',
       message: expect.stringContaining('frozen'),
     });
+  });
+
+  it('is paid for although an older state is found that was not known', async () => {
+    const first = signPointer(key, target('1'), []);
+    const unseen = signPointer(key, target('2'), [{ counter: 2n }]);
+    const newest = signPointer(key, target('3'), [{ counter: 4n }]);
+    states = states.withPointers([first, newest]);
+    relay.pointers.set(key.address.hex, unseen.record);
+    await inNetwork(payFor, (at) =>
+      sendAgain(key.address, { ...at, states, save: async () => undefined, signal }),
+    );
+    expect(relay.pointers.get(key.address.hex)).toEqual(Buffer.from(newest.record));
   });
 
   it('names its content before the payment if the network does not have it', async () => {

@@ -1,11 +1,9 @@
-import type { Address } from '../../address.ts';
 import { finalCounter, type Pointer } from '../../content/pointer.ts';
 import { asAntwayError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
-import { askAll, type MoveOptions, type Places } from '../../owner/move-pointer.ts';
+import { askAll, type MoveOptions, type Places, type StatesBefore } from '../../owner/move-pointer.ts';
 import type { PointerTarget } from '../../owner/sign-pointer.ts';
-import { isTarget, type OwnerState } from '../../owner/states.ts';
-import { outlasts, type PointerReader } from '../../payment/paid-pointers.ts';
+import { isSameState, type PointerReader } from '../../payment/paid-pointers.ts';
 import type { Route } from '../../payment/route.ts';
 import { GatewayApiError } from '../gateway-api.ts';
 import { paymentTexts } from '../texts/payment.ts';
@@ -14,27 +12,25 @@ import { paymentTexts } from '../texts/payment.ts';
 const targetMs = 15_000;
 
 /**
- * Makes sure that nothing happened to a pointer since a state was signed, before the user pays for the state.
- * @param at `states` are those that were known then, also the wanted one.
- * @throws GatewayApiError `CHANGED` if there is a newer state that was not known, or one that the wanted one does not
- *   replace; as `askAll`.
+ * Makes sure that nothing replaced the newest state of a pointer since a state was signed, before the user pays for the
+ * state.
+ * @param before gets the states that are found, so that the next state is above them also if a place does not answer then.
+ * @throws GatewayApiError `CHANGED` if there is a newer state that was not known; as `askAll`.
  */
 export async function refuseNewer(
-  address: Address,
   wanted: Pointer,
-  at: Places & Pick<MoveOptions, 'states' | 'signal'>,
+  { states, learn }: StatesBefore,
+  at: Places & Pick<MoveOptions, 'signal'>,
 ): Promise<void> {
-  const { states, pointer } = await askAll(address, at);
-  const isOther = (state: OwnerState) => state.counter !== wanted.counter || !isTarget(state, wanted);
-  const before = at.states.all.findLast(isOther)?.counter ?? -1n;
-  const found = states.all.findLast((state) => isOther(state) && state.counter > before);
-  const newer = found ?? (pointer && outlasts(pointer, wanted) ? pointer : undefined);
-  if (!newer) return;
+  const { pointer, found } = await askAll(states.address, { ...at, states });
+  if (!pointer || [states.newest, wanted].some((state) => state && isSameState(state.record, pointer.record)))
+    return;
+  await learn(found);
   const { newerState, frozenMeanwhile } = paymentTexts();
   const text =
-    newer.counter === finalCounter
+    pointer.counter === finalCounter
       ? frozenMeanwhile
-      : newerState(String(newer.counter), `${newer.target.hex.slice(0, 8)}…`);
+      : newerState(String(pointer.counter), `${pointer.target.hex.slice(0, 8)}…`);
   throw new GatewayApiError('CHANGED', text, { isTranslated: true });
 }
 

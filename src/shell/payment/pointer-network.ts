@@ -1,7 +1,6 @@
 import { Address } from '../../address.ts';
 import { parsePointer } from '../../content/pointer.ts';
-import type { PointerPeer, StateSource } from '../../owner/move-pointer.ts';
-import { OwnerStates } from '../../owner/states.ts';
+import type { PointerPeer, StateSource, StatesBefore } from '../../owner/move-pointer.ts';
 import { prepareBill } from '../../payment/bill.ts';
 import type { PaymentChain } from '../../payment/chain.ts';
 import { paidPointers } from '../../payment/paid-pointers.ts';
@@ -79,7 +78,7 @@ export async function openPointerNetwork(
   const others = known.filter(({ url }) => !relayPeers.some((peer) => peer.url === url));
   const places = { relayPeers, others };
   let paidState: PaidState | null = null;
-  const payFor = async (due: RecordToStore, record: Uint8Array<ArrayBuffer>, states?: OwnerStates) => {
+  const payFor = async (due: RecordToStore, record: Uint8Array<ArrayBuffer>, before?: StatesBefore) => {
     const address = Address.fromHex(due.address);
     const wanted = parsePointer(record, address);
     const bill = await prepareBill([due], parts);
@@ -92,9 +91,9 @@ export async function openPointerNetwork(
     const upload = { address: due.address, name, records };
     // The last route checks the others.
     const lacks = await lacksTarget(wanted, { route: routes.at(-1)!, reader: paid, signal });
-    const seen = states ?? OwnerStates.empty(address);
-    const check = (signal: AbortSignal) =>
-      refuseNewer(address, wanted, { peers: [paid], ...places, states: seen, signal });
+    const check = async (signal: AbortSignal) => {
+      if (before) await refuseNewer(wanted, before, { peers: [paid], ...places, signal });
+    };
     note(await askToPay({ upload, bill, chain, check, missing: lacks ? wanted.target : undefined }));
   };
   const readers = [...(direct ? [direct.reader] : []), ...relays.map(relayPointerReader)];
