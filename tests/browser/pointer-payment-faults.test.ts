@@ -14,7 +14,7 @@ import {
   section,
   startPublisher,
 } from '../support/lasting-address.ts';
-import { installWallet } from '../support/page-wallet.ts';
+import { installWallet, walletIn } from '../support/page-wallet.ts';
 import {
   chooseNetwork,
   confirm,
@@ -189,4 +189,33 @@ test('a payment for a lasting address goes on although the user wants one for ot
     .getByRole('button', { name: /lasting address…$/ })
     .click();
   await expect(form(page).getByRole('button', { name: 'Change it' })).toBeVisible();
+});
+
+test('a payment that was sent before the user stopped is used, also if a peer does not answer then', async ({
+  context,
+  startPeer,
+  folder,
+}) => {
+  const { root } = await startPublisher(startPeer, folder);
+  const page = await openPublish(context, root);
+  await publishPage(page, 'First');
+  await createInNetwork(page, 'Garden', chain, relay);
+  const before = await balance();
+  await connect(page, chain);
+  await walletIn(page).set({ mode: 'hold' });
+  await payButton(page).click();
+  await walletIn(page).agreeLate();
+  await expect(price(page)).toContainText('Your wallet asks for the payment');
+  await chain.request('evm_setAutomine', [false]);
+  await walletIn(page).agreeLate();
+  await expect(price(page)).toContainText('The chain confirms the payment');
+  await price(page).getByRole('button', { name: 'Stop waiting' }).click();
+  await expect(payButton(page)).toBeVisible();
+  await chain.request('evm_setAutomine', [true]);
+  await chain.request('evm_mine');
+  relay.faults = { readAnswer: [503, { code: 'DISCONNECTED', message: '' }] };
+  await payButton(page).click();
+  await expect(section(page)).toContainText('Garden is ready.');
+  expect(relay.pointers.has(await addressOf(page, 'Garden'))).toBe(true);
+  expect(before - (await balance())).toBe(recordPrice);
 });

@@ -41,7 +41,8 @@ export interface Due {
   bill: Bill;
   chain: PaymentChain;
   /**
-   * Called when the user pays, because the price may have been on the screen for hours.
+   * Called before the user pays, because the price may have been on the screen for hours. Not called if everything is paid
+   * for meanwhile.
    * @throws if the records must not be paid for any more.
    */
   check?(signal: AbortSignal): Promise<void>;
@@ -125,11 +126,16 @@ export function usePayment(
       }),
     /** @param limit in atto. */
     pay: (limit: bigint) =>
-      work(due.check ? 'checking' : 'asking', async (signal) => {
-        await due.check?.(signal);
-        setWait('asking');
+      work('asking', async (signal) => {
         const { account, vault } = connected!;
         const journal = openJournal(chain);
+        // The user may have agreed to an older request since the wallet was connected.
+        await settle({ vault, journal, signal });
+        if (due.check && (await unpaid(bill.due, journal)).length > 0) {
+          setWait('checking');
+          await due.check(signal);
+          setWait('asking');
+        }
         const shown: Account = {
           address: account.address,
           asksUser: account.asksUser,
@@ -142,8 +148,6 @@ export function usePayment(
           },
         };
         await journal.putUpload(due.upload);
-        // The user may have agreed to an older request since the wallet was connected.
-        await settle({ vault, journal, signal });
         try {
           onPaid(await pay(bill, shown, limit, { vault, journal, signal }));
         } catch (error) {
