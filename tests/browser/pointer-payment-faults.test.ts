@@ -8,7 +8,9 @@ import { expect, test } from '../support/chromium.ts';
 import {
   action,
   addressOf,
+  createPointer,
   openPublish,
+  passphrase,
   publishPage,
   row,
   section,
@@ -56,6 +58,16 @@ async function storeAgain(page: Page): Promise<void> {
   await chooseNetwork(page, chain, relay);
   await form(page).getByRole('button', { name: 'Store it' }).click();
   await expect(section(page)).toContainText('Garden is stored.');
+}
+
+async function saveKeyFile(page: Page, name: string): Promise<void> {
+  await action(page, 'Save key file', name).click();
+  const rowForm = row(page, name).getByRole('form');
+  await rowForm.getByLabel('Passphrase', { exact: true }).fill(passphrase);
+  const download = page.waitForEvent('download');
+  await rowForm.getByRole('button', { name: 'Save' }).click();
+  await download;
+  await expect(rowForm).toBeHidden();
 }
 
 test('a state is not paid for if the key signed a newer one elsewhere while the price was shown', async ({
@@ -218,4 +230,22 @@ test('a payment that was sent before the user stopped is used, also if a peer do
   await expect(section(page)).toContainText('Garden is ready.');
   expect(relay.pointers.has(await addressOf(page, 'Garden'))).toBe(true);
   expect(before - (await balance())).toBe(recordPrice);
+});
+
+test('an action with another lasting address keeps the form of a payment, and a receipt', async ({
+  context,
+  startPeer,
+  folder,
+}) => {
+  const { root } = await startPublisher(startPeer, folder);
+  const page = await openPublish(context, root);
+  await publishPage(page, 'First');
+  await createPointer(page, 'Pond');
+  await createInNetwork(page, 'Garden', chain, relay);
+  await connect(page, chain);
+  await saveKeyFile(page, 'Pond');
+  await payButton(page).click();
+  await expect(section(page)).toContainText('Garden is ready.');
+  await saveKeyFile(page, 'Pond');
+  await expect(section(page).getByRole('button', { name: 'Save the receipt' })).toBeVisible();
 });

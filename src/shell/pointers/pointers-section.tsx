@@ -43,7 +43,7 @@ export default function PointersSection({ config, wanted, onChanged }: Props) {
   /** The only pointer that can lead to the wanted content. */
   const [moving, setMoving] = useState<{ hex: string; wanted: { address: string } } | null>(null);
   const [announcement, setAnnouncement] = useState('');
-  /** The payment for the last state. */
+  /** The last payment for a state. */
   const [paid, setPaid] = useState<PaidState | null>(null);
   const { step } = usePublishState();
   useEffect(() => {
@@ -57,11 +57,16 @@ export default function PointersSection({ config, wanted, onChanged }: Props) {
   }
 
   function done(text: string, payment: PaidState | null = null) {
-    setPaid(payment);
-    setForm(null);
+    // The user may not have saved the receipt of an earlier payment.
+    if (payment) setPaid(payment);
     setAnnouncement(text);
     changed();
     document.getElementById('pointers-heading')?.focus();
+  }
+
+  function formDone(text: string, payment?: PaidState | null) {
+    setForm(null);
+    done(text, payment);
   }
 
   /** Another form would end the payment that is going on. */
@@ -87,7 +92,7 @@ export default function PointersSection({ config, wanted, onChanged }: Props) {
     heading?.scrollIntoView();
   }, [wanted, isReady]);
 
-  const common = { config, publications: contents.value ?? [], onDone: done };
+  const common = { config, publications: contents.value ?? [] };
   return (
     <Section id="pointers" title={t.title} error={shared.error}>
       <p class="note">{t.note}</p>
@@ -110,6 +115,7 @@ export default function PointersSection({ config, wanted, onChanged }: Props) {
               wanted={moving?.hex === pointer.address.hex ? moving.wanted : null}
               onChanged={changed}
               onBusy={refuse}
+              onDone={done}
               {...common}
             />
           ))}
@@ -122,6 +128,7 @@ export default function PointersSection({ config, wanted, onChanged }: Props) {
           key={form.address}
           {...common}
           wanted={form.address}
+          onDone={formDone}
           onCancel={() => {
             setForm(null);
             // The key is stored before the state.
@@ -129,7 +136,9 @@ export default function PointersSection({ config, wanted, onChanged }: Props) {
           }}
         />
       )}
-      {form?.kind === 'bring' && <BringPointer {...common} onCancel={() => setForm(null)} />}
+      {form?.kind === 'bring' && (
+        <BringPointer {...common} onDone={formDone} onCancel={() => setForm(null)} />
+      )}
       {isReady && form === null && (
         <p class="actions">
           <Button onClick={() => setForm({ kind: 'create' })}>{t.create}</Button>
