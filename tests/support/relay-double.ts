@@ -51,6 +51,8 @@ export interface RelayFaults {
   hasNoPools?: boolean;
   /** The status of all writes. */
   putStatus?: number;
+  /** How long a write takes. */
+  putDelayMs?: number;
   /** Says that a record is stored, and forgets it. */
   forgets?: boolean;
   /** Says that the network has no pointers. */
@@ -168,6 +170,7 @@ export class RelayDouble {
     if (request.url === '/network/merkle') return this.#pools(JSON.parse(body.toString()));
     const [, path, address] = /^\/(.*)\/([0-9a-f]{64})$/.exec(request.url!) ?? [];
     if (request.method === 'PUT') {
+      await delay(this.faults.putDelayMs ?? 0, undefined, { ref: false });
       if (path !== 'pointer') return [await this.#put(address!, body), {}];
       this.ownPointers.set(address!, body);
       return [201, {}];

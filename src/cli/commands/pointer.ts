@@ -1,7 +1,8 @@
+import { readFile } from 'node:fs/promises';
 import { Argument, type Command } from 'commander';
 import type { Address } from '../../address.ts';
 import { finalCounter, type Pointer } from '../../content/pointer.ts';
-import { AntwayError } from '../../errors.ts';
+import { AntwayError, asAntwayError } from '../../errors.ts';
 import { createKeyFile } from '../../owner/key-file.ts';
 import {
   askAll,
@@ -17,7 +18,7 @@ import { newSeed, OwnerKey } from '../../owner/owner-key.ts';
 import { phraseOf, seedOfPhrase } from '../../owner/recovery-phrase.ts';
 import type { PointerTarget } from '../../owner/sign-pointer.ts';
 import { prepareBill } from '../../payment/bill.ts';
-import { paidPointers } from '../../payment/paid-pointers.ts';
+import { paidPointers, pointerRecord } from '../../payment/paid-pointers.ts';
 import type { RecordToStore } from '../../payment/quotes.ts';
 import { receiptOf } from '../../payment/receipt.ts';
 import { Relay } from '../../payment/relay.ts';
@@ -69,6 +70,11 @@ interface Task {
   relayPeers?: readonly StateSource[];
   /** Other peers that may have a newer state, which the network does not have. */
   others?: readonly StateSource[];
+  /**
+   * Writes a receipt of the payments for a stored state.
+   * @returns false if the journal has no payment for it. Then nothing is written.
+   */
+  writeReceipt?(moved: Moved): Promise<boolean>;
 }
 
 export function define(command: Command, context: CommandContext): void {
@@ -126,7 +132,7 @@ async function inNetwork(
   output: Output,
   context: CommandContext,
   pays: boolean,
-  work: (at: Pick<Task, 'settings' | 'peers' | 'relayPeers' | 'others'>) => Promise<void>,
+  work: (at: Pick<Task, 'settings' | 'peers' | 'relayPeers' | 'others' | 'writeReceipt'>) => Promise<void>,
 ): Promise<void> {
   const urls = relayUrlsOf(options, writablePeers(settings).map(String));
   const { receipt } = options;
@@ -138,12 +144,21 @@ async function inNetwork(
     context,
     async ({ parts, chain, settle }) => {
       const relays = urls.map((url) => PeerUrl.parse(url));
+      const { journal } = parts;
+      let fees = 0n;
       const payFor = async (record: RecordToStore) => {
-        const { address, stateId } = record;
-        const { fees } = await settle(await prepareBill([record], parts), { address });
-        if (receipt === undefined) return;
-        const text = await receiptOf(address, [stateId!], { chain, journal: parts.journal, fees });
-        await writeAtomically(receipt, [new TextEncoder().encode(text)]);
+        const { address } = record;
+        ({ fees } = await settle(await prepareBill([record], parts), { address }));
+      };
+      const writeReceipt = async (path: string, { states: { address }, pointer }: Moved) => {
+        const { stateId } = pointerRecord(address, pointer.record);
+        if ((await journal.record(stateId))?.transaction === undefined) return false;
+        // This run may have paid nothing. Then the receipt of an earlier run has the fees.
+        const former = fees === 0n ? await readFile(path, 'utf8').catch(() => '') : '';
+        if (former.includes(stateId)) return true;
+        const text = await receiptOf(address.hex, [stateId], { chain, journal, fees });
+        await writeAtomically(path, [new TextEncoder().encode(text)]);
+        return true;
       };
       const readers = urls.map((url) => relayPointerReader(new Relay(url)));
       const peers = [paidPointers(readers, payFor, parts)];
@@ -151,7 +166,13 @@ async function inNetwork(
       const others = uniquePeers(settings.peers)
         .map((peer) => new HttpTransport(peer))
         .filter(({ url }) => !relayPeers.some((peer) => peer.url === url));
-      await work({ settings: { ...settings, peers: relays }, peers, relayPeers, others });
+      await work({
+        settings: { ...settings, peers: relays },
+        peers,
+        relayPeers,
+        others,
+        ...(receipt !== undefined && { writeReceipt: (moved) => writeReceipt(receipt, moved) }),
+      });
     },
     { pays },
   );
@@ -185,7 +206,7 @@ const run: Record<(typeof actions)[number], (task: Task) => Promise<void>> = {
     const frozen = await withKeyLock(options.key, async () =>
       freezeNow(key, { ...(await moveOptions(key.address, task)), confirm }),
     );
-    printMoved(frozen, task);
+    await report(frozen, task);
   },
 
   async show(task) {
@@ -241,7 +262,7 @@ async function move(key: OwnerKey, target: PointerTarget, task: Task): Promise<v
   const moved = await withKeyLock(task.options.key, async () =>
     movePointer(key, target, await moveOptions(key.address, task)),
   );
-  printMoved(moved, task);
+  await report(moved, task);
 }
 
 /** The caller has the lock of the key. */
@@ -281,7 +302,30 @@ async function pointerTarget({
   return findTarget(address, pointers, signal);
 }
 
-function printMoved({ pointer, states, stored, present }: Moved, { options, output }: Task): void {
+/**
+ * Writes the receipt, and prints the result.
+ * @throws AntwayError as `writeAtomically`, after the result is printed: the state is stored.
+ */
+async function report(moved: Moved, task: Task): Promise<void> {
+  const { options, output, writeReceipt } = task;
+  if (!writeReceipt) return printMoved(moved, task);
+  const [written] = await Promise.allSettled([writeReceipt(moved)]);
+  const isWritten = written.status === 'fulfilled' && written.value;
+  printMoved(moved, task, { receipt: isWritten ? options.receipt : null });
+  if (written.status === 'rejected') {
+    const { code, message, details } = asAntwayError(written.reason);
+    const text = `The state is stored, but the receipt is not written. An update to the same content writes it. ${message}`;
+    throw new AntwayError(code, text, details, { cause: written.reason });
+  }
+  if (!isWritten) output.note('There is no receipt, because nothing was paid for this state from here.');
+}
+
+/** @param more members of the JSON object. */
+function printMoved(
+  { pointer, states, stored, present }: Moved,
+  { options, output }: Task,
+  more: Record<string, unknown> = {},
+): void {
   output.json({
     address: states.address.hex,
     ...stateJson(pointer),
@@ -290,6 +334,7 @@ function printMoved({ pointer, states, stored, present }: Moved, { options, outp
     present,
     key: options.key,
     states: statesPath(options.key),
+    ...more,
   });
   const where = stored.length > 0 ? `stored at ${stored.join(' and ')}` : 'all peers had it already';
   output.note(`${counterText(pointer.counter)} leads to ${pointer.target.hex}: ${where}.`);

@@ -1,0 +1,100 @@
+import { mkdir, mkdtemp, readFile, rm, rmdir, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { blake3 } from '@noble/hashes/blake3.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { buildCli } from '../../src/cli/setup.mjs';
+import { type CliOutcome, runCli } from '../support/cli-process.ts';
+import { RelayDouble } from '../support/relay-double.ts';
+import { richKey, TestChain } from '../support/test-chain.ts';
+
+/** The price of a record at nodes without records: three times 0.00390625 ANT. */
+const recordPrice = 11_718_750_000_000_000n;
+
+let chain: TestChain;
+let relay: RelayDouble;
+let folder: string;
+let receipt: string;
+
+beforeAll(async () => {
+  await buildCli();
+  chain = await TestChain.start();
+});
+afterAll(() => chain.stop());
+beforeEach(async () => {
+  relay = await RelayDouble.start(chain);
+  folder = await mkdtemp(join(tmpdir(), 'antway-paid-pointer-'));
+  receipt = join(folder, 'receipt.json');
+});
+afterEach(async () => {
+  await relay.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Stores a chunk in the network. @returns its address. */
+function chunk(text: string): string {
+  const bytes = new TextEncoder().encode(text);
+  const address = bytesToHex(blake3(bytes));
+  relay.stored.set(address, bytes);
+  return address;
+}
+
+function pointer(...args: string[]): Promise<CliOutcome> {
+  const { token, vault, rpc } = chain;
+  const options = [
+    ...['--key', join(folder, 'site.key'), '--network', '--json', '--journal', join(folder, 'journal')],
+    ...['--chain', `${TestChain.chainId},${token},${vault}`, '--rpc', rpc, '--relay', relay.url],
+    ...['--max-cost', '1', '--receipt', receipt],
+  ];
+  const env = { ANTWAY_PRIVATE_KEY: richKey, ANTWAY_KEY_PASSPHRASE: 'correct horse battery' };
+  return runCli(['pointer', ...args, ...options], { env, cwd: folder });
+}
+
+/** The last line of the output. */
+const result = ({ stdout }: CliOutcome) => JSON.parse(stdout.trim().split('\n').at(-1)!);
+const readReceipt = async () => JSON.parse(await readFile(receipt, 'utf8'));
+
+describe('pointer --network --receipt', () => {
+  it('keeps a paid state whose receipt cannot be written, and the same command writes the receipt', async () => {
+    const before = (await chain.balances()).token;
+    // The path becomes a folder after the command has checked it.
+    const blocked = (async () => {
+      while ((await chain.balances()).token === before) await new Promise((wait) => setTimeout(wait, 10));
+      await mkdir(receipt);
+    })();
+    relay.faults = { putDelayMs: 2_000 };
+    const target = chunk('first');
+    const failed = await pointer('create', target);
+    await blocked;
+    expect(failed.code).not.toBe(0);
+    expect(JSON.parse(failed.stderr).message).toContain(
+      'The state is stored, but the receipt is not written.',
+    );
+    expect(result(failed)).toMatchObject({ counter: '0', target, stored: [relay.url], receipt: null });
+    expect(relay.pointers.size).toBe(1);
+
+    await rmdir(receipt);
+    relay.faults = {};
+    const again = await pointer('update', target);
+    expect(again.stderr).toBe('');
+    expect(result(again)).toMatchObject({ counter: '0', present: [relay.url], receipt });
+    const { payments } = await readReceipt();
+    expect(payments).toMatchObject([{ amount: `${recordPrice}`, stateId: expect.any(String) }]);
+    expect(before - (await chain.balances()).token).toBe(recordPrice);
+  });
+
+  it('replaces no receipt by one without a payment', async () => {
+    await pointer('create', chunk('first'));
+    const first = await readReceipt();
+    expect(BigInt(first.fees)).toBeGreaterThan(0n);
+    // The same again pays nothing.
+    expect(result(await pointer('update', chunk('first')))).toMatchObject({ receipt });
+    expect(await readReceipt()).toEqual(first);
+    // Another device paid for the state.
+    await rm(join(folder, 'journal'), { recursive: true });
+    await writeFile(receipt, 'another file');
+    expect(result(await pointer('update', chunk('first')))).toMatchObject({ receipt: null });
+    expect(await readFile(receipt, 'utf8')).toBe('another file');
+  });
+});
