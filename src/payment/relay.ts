@@ -173,8 +173,8 @@ export class Relay implements Route {
 
   /**
    * Reads the newest state of a pointer from the network. The relay's own store does not count. The record is not verified.
-   * @throws AntwayError `NOT_FOUND` if the network has none, `CORRUPT` if the answer is too long, `OLD_RELAY` if the relay
-   *   cannot read the network, `SHORTFALL` if it does not answer.
+   * @throws AntwayError `NOT_FOUND` if the network has none, `CORRUPT` if the answer is too long, `DENIED` or `REFUSED` if the
+   *   relay does not want to, `OLD_RELAY` if the relay cannot read the network, `SHORTFALL` if it does not answer.
    */
   async pointer({ hex }: Address, maxBytes: number, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
     const read = async () => {
@@ -193,6 +193,10 @@ export class Relay implements Route {
         throw paymentError('OLD_RELAY', message, details);
       }
       if (isTemporary(status)) throw new Retry(`The relay answered ${code ?? status}.`);
+      if (status === 403 || status === 451) {
+        const message = `${this.url} refuses to read this address from the network (${code ?? status}). Use another peer.`;
+        throw new AntwayError(status === 451 ? 'DENIED' : 'REFUSED', message, details);
+      }
       throw paymentError('SHORTFALL', `${this.url} refused: ${code ?? status}.`, details);
     };
     return this.#retry(signal, read, readTries);

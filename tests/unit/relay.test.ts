@@ -147,15 +147,27 @@ describe('a pointer that a relay reads from the network', () => {
 
   it.each([
     [402, 1],
-    [403, 1],
     [409, 1],
-    [451, 1],
     [503, 3],
     [429, 3],
   ])('is unknown after the answer %i', async (status, times) => {
     answers = [answer(status, '{"code":"SHORTFALL"}')];
     expect(await problemOf(read())).toBe('SHORTFALL');
     expect(asked).toBe(times);
+  });
+
+  it.each([
+    [403, 'REFUSED'],
+    [451, 'DENIED'],
+  ])('is refused by the relay with the answer %i', async (status, code) => {
+    answers = [answer(status, `{"code":"${code}"}`)];
+    const reading = read();
+    await expect(reading).rejects.toMatchObject({
+      code,
+      message: expect.stringContaining(`${url} refuses to read this address from the network (${code})`),
+    });
+    expect(await problemOf(reading)).toBeUndefined();
+    expect(asked).toBe(1);
   });
 
   it('is asked for again if the answer breaks off', async () => {
