@@ -147,6 +147,16 @@ describe('a pointer in the network', () => {
     expect(first!.network.fees).toBeGreaterThan(0n);
   });
 
+  it('has no receipt if the nodes have its state, and nothing was paid for it from here', async () => {
+    relay.faults = { offer: ({ address }) => ({ address, status: 'stored' }) };
+    const save = async () => undefined;
+    const payment = await inNetwork(payFor, async (at, paid) => {
+      await movePointer(key, target('1'), { ...at, states, save, signal });
+      return paid();
+    });
+    expect(payment).toBeNull();
+  });
+
   it('is neither signed nor stored if the user goes back', async () => {
     const goBack = async () => {
       throw new Error('back');

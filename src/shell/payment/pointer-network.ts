@@ -87,7 +87,10 @@ export async function openPointerNetwork(
       paidState = { address: due.address, network: { chain, amount, fees, records } };
     };
     // A wallet also tells whether the chain has lost a payment.
-    if (bill.dueRecords === 0 && bill.unseen === 0) return note({ amount: 0n, fees: 0n });
+    if (bill.dueRecords === 0 && bill.unseen === 0) {
+      const isPaid = (await journal.record(due.stateId!))?.transaction !== undefined;
+      return isPaid ? note({ amount: 0n, fees: 0n }) : undefined;
+    }
     const upload = { address: due.address, name, records };
     // The last route checks the others.
     const lacks = await lacksTarget(wanted, { route: routes.at(-1)!, reader: paid, signal });
