@@ -143,8 +143,8 @@ export class ShellFiles {
 
   /** Deletes the files that earlier builds stored. Without any, it loads no list. */
   async forgetOthers(): Promise<void> {
-    if (!(await this.#files.hasOthers(await this.#expectedFiles(this.#first)))) return;
-    await this.#files.forgetOthers(await this.#expectedFiles(this.#installed));
+    const all = () => this.#expectedFiles(this.#installed);
+    await this.#files.forgetOthers(await this.#expectedFiles(this.#first), all);
   }
 
   /** @param path path of a file, from `pathOf`. @throws AntwayError as `VerifiedFiles.read`. */

@@ -68,23 +68,24 @@ export class VerifiedFiles {
     return files.filter((file) => !stored.has(keyOf(file)));
   }
 
-  /** Whether the cache has further files. */
-  async hasOthers(files: readonly ExpectedFile[]): Promise<boolean> {
-    return (await this.#others(files)).length > 0;
-  }
-
-  async forgetOthers(files: readonly ExpectedFile[]): Promise<void> {
-    const others = await this.#others(files);
-    if (others.length === 0) return;
+  /**
+   * Deletes all other files of the cache.
+   * @param further called only if there are others: the files that also stay.
+   */
+  async forgetOthers(
+    files: readonly ExpectedFile[],
+    further?: () => Promise<readonly ExpectedFile[]>,
+  ): Promise<void> {
+    if (!(await caches.has(this.#cacheName))) return;
     const cache = await caches.open(this.#cacheName);
+    let others = await cache.keys();
+    const leave = (files: readonly ExpectedFile[]) => {
+      const keys = files.map(keyOf);
+      others = others.filter(({ url }) => !keys.includes(url));
+    };
+    leave(files);
+    if (others.length > 0 && further) leave(await further());
     await Promise.all(others.map((request) => cache.delete(request, { ignoreVary: true })));
-  }
-
-  async #others(files: readonly ExpectedFile[]): Promise<Request[]> {
-    if (!(await caches.has(this.#cacheName))) return [];
-    const keys = new Set(files.map(keyOf));
-    const cache = await caches.open(this.#cacheName);
-    return (await cache.keys()).filter(({ url }) => !keys.has(url));
   }
 
   async #read(
@@ -116,33 +117,31 @@ export class VerifiedFiles {
 
   async #fetch(file: ExpectedFile, priority: RequestPriority): Promise<Bytes> {
     // A page has often just loaded the file. If the browser's HTTP cache has a wrong one, its entry may be valid for a year.
-    const bytes =
-      (await this.#fetchBy('default', file, priority)) ?? (await this.#fetchBy('no-cache', file, priority));
-    if (bytes) return bytes;
+    for (const cache of ['default', 'no-cache'] as const) {
+      let response: Response | undefined;
+      try {
+        response = await fetchFromHost(file.url, { cache, priority });
+        if (!response?.ok)
+          throw new Error(`it answered ${response?.status ?? 'with a redirect to another origin'}`);
+      } catch (cause) {
+        this.#counters.fileRefused();
+        const why = cause instanceof Error ? cause.message : String(cause);
+        throw new AntwayError(
+          'HOST_UNREACHABLE',
+          `The host did not give ${file.url}: ${why}.`,
+          {},
+          { cause },
+        );
+      }
+      const bytes = await verifiedBytes(response, file);
+      if (bytes) return bytes;
+    }
     this.#counters.fileRefused();
     console.error(`antway: the host has another ${file.url} than this version was built with`);
     throw new AntwayError(
       'BUILD_MISMATCH',
       `The host has another ${file.url} than this version was built with.`,
     );
-  }
-
-  /** @returns undefined if the hash of the bytes differs. @throws AntwayError `HOST_UNREACHABLE` */
-  async #fetchBy(
-    cache: RequestCache,
-    file: ExpectedFile,
-    priority: RequestPriority,
-  ): Promise<Bytes | undefined> {
-    try {
-      const response = await fetchFromHost(file.url, { cache, priority });
-      if (!response?.ok)
-        throw new Error(`it answered ${response?.status ?? 'with a redirect to another origin'}`);
-      return await verifiedBytes(response, file);
-    } catch (cause) {
-      this.#counters.fileRefused();
-      const why = cause instanceof Error ? cause.message : String(cause);
-      throw new AntwayError('HOST_UNREACHABLE', `The host did not give ${file.url}: ${why}.`, {}, { cause });
-    }
   }
 }
 
