@@ -80,9 +80,10 @@ export interface NetworkSession {
   /**
    * Shows a bill, asks the user unless there is a limit, and pays.
    * @param about members of the JSON line.
-   * @throws UsageError if the user does not agree; AntwayError as `pay`.
+   * @param check called once the user agrees, if something is due. It throws if the records must not be paid for any more.
+   * @throws UsageError if the user does not agree; AntwayError as `pay` and `check`.
    */
-  settle(bill: Bill, about: Record<string, unknown>): Promise<Payment>;
+  settle(bill: Bill, about: Record<string, unknown>, check?: () => Promise<void>): Promise<Payment>;
 }
 
 /**
@@ -119,7 +120,7 @@ export async function withNetwork<T>(
     return work({
       parts,
       chain,
-      async settle(bill, about) {
+      async settle(bill, about, check) {
         const fees = await vault.feesOf(gasOf(await unpaid(bill.due, journal)));
         printBill(bill, fees, { ...about, chainId: chain.chainId }, output);
         const nothing = { amount: 0n, fees: 0n, transactions: [] };
@@ -130,7 +131,9 @@ export async function withNetwork<T>(
           );
         }
         if (!account) return nothing;
-        const payment = await pay(bill, account, maxCost ?? (await agreedAmount(bill, fees, signal)), parts);
+        const limit = maxCost ?? (await agreedAmount(bill, fees, signal));
+        if (bill.dueRecords > 0) await check?.();
+        const payment = await pay(bill, account, limit, parts);
         printPayment(payment, output);
         return payment;
       },

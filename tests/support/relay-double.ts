@@ -49,6 +49,8 @@ export interface RelayFaults {
   poolsStatus?: [status: number, code: string];
   /** Finds no batches, as in a small network. */
   hasNoPools?: boolean;
+  /** The nodes have no chunks. Only the relay itself stores them. */
+  hasNoStored?: boolean;
   /** The status of all writes. */
   putStatus?: number;
   /** How long a write takes. */
@@ -161,7 +163,7 @@ export class RelayDouble {
         records: { address: string; size?: number; stateId?: string }[];
       };
       const answers = records.map(({ size = pointerBytes, ...record }) =>
-        record.stateId === undefined && this.stored.has(record.address)
+        record.stateId === undefined && !this.faults.hasNoStored && this.stored.has(record.address)
           ? { address: record.address, status: 'stored' }
           : offer(this.offer({ ...record, size })),
       );

@@ -4,13 +4,19 @@ import { join } from 'node:path';
 import { blake3 } from '@noble/hashes/blake3.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { Address } from '../../src/address.ts';
 import { buildCli } from '../../src/cli/setup.mjs';
+import { parseKeyFile } from '../../src/owner/key-file.ts';
+import { OwnerKey } from '../../src/owner/owner-key.ts';
+import { signPointer } from '../../src/owner/sign-pointer.ts';
 import { type CliOutcome, runCli } from '../support/cli-process.ts';
 import { RelayDouble } from '../support/relay-double.ts';
 import { richKey, TestChain } from '../support/test-chain.ts';
 
 /** The price of a record at nodes without records: three times 0.00390625 ANT. */
 const recordPrice = 11_718_750_000_000_000n;
+
+const passphrase = 'correct horse battery';
 
 let chain: TestChain;
 let relay: RelayDouble;
@@ -47,13 +53,51 @@ function pointer(...args: string[]): Promise<CliOutcome> {
     ...['--chain', `${TestChain.chainId},${token},${vault}`, '--rpc', rpc, '--relay', relay.url],
     ...['--max-cost', '1', '--receipt', receipt],
   ];
-  const env = { ANTWAY_PRIVATE_KEY: richKey, ANTWAY_KEY_PASSPHRASE: 'correct horse battery' };
+  const env = { ANTWAY_PRIVATE_KEY: richKey, ANTWAY_KEY_PASSPHRASE: passphrase };
   return runCli(['pointer', ...args, ...options], { env, cwd: folder });
 }
 
 /** The last line of the output. */
 const result = ({ stdout }: CliOutcome) => JSON.parse(stdout.trim().split('\n').at(-1)!);
 const readReceipt = async () => JSON.parse(await readFile(receipt, 'utf8'));
+
+describe('pointer --network', () => {
+  it('pays for no state if the key signed a newer one elsewhere after the command asked', async () => {
+    await pointer('create', chunk('first'));
+    const file = parseKeyFile(await readFile(join(folder, 'site.key'), 'utf8'));
+    const key = new OwnerKey(await file.seed(passphrase));
+    const elsewhere = { kind: 'chunk', target: Address.fromHex(chunk('elsewhere')) } as const;
+    const { record } = signPointer(key, elsewhere, [{ counter: 4n }]);
+    relay.faults = {
+      offer: (offer) => {
+        relay.pointers.set(key.address.hex, record);
+        return offer;
+      },
+    };
+    const before = (await chain.balances()).token;
+    const refused = await pointer('update', chunk('second'));
+    expect(JSON.parse(refused.stderr)).toMatchObject({
+      code: 'REFUSED',
+      message: expect.stringContaining('a newer state (state 5)'),
+      details: { payment: 'CHANGED' },
+    });
+    expect((await chain.balances()).token).toBe(before);
+    // The same again is above it, also if the network does not tell it any more.
+    relay.faults = {};
+    relay.pointers.clear();
+    expect(result(await pointer('update', chunk('second')))).toMatchObject({ counter: '6' });
+  });
+
+  it('names its content with the price if the network does not have it', async () => {
+    const target = chunk('first');
+    relay.faults = { hasNoStored: true };
+    const [price] = (await pointer('create', target)).stdout.split('\n');
+    expect(JSON.parse(price!)).toMatchObject({ event: 'price', missing: target });
+    relay.faults = {};
+    const [known] = (await pointer('update', chunk('second'))).stdout.split('\n');
+    expect(JSON.parse(known!)).not.toHaveProperty('missing');
+  });
+});
 
 describe('pointer --network --receipt', () => {
   it('keeps a paid state whose receipt cannot be written, and the same command writes the receipt', async () => {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { Argument, type Command } from 'commander';
-import type { Address } from '../../address.ts';
-import { finalCounter, type Pointer } from '../../content/pointer.ts';
+import { Address } from '../../address.ts';
+import { finalCounter, type Pointer, parsePointer } from '../../content/pointer.ts';
 import { AntwayError, asAntwayError } from '../../errors.ts';
 import { createKeyFile } from '../../owner/key-file.ts';
 import {
@@ -13,12 +13,15 @@ import {
   movePointer,
   type PointerPeer,
   type StateSource,
+  type StatesBefore,
 } from '../../owner/move-pointer.ts';
 import { newSeed, OwnerKey } from '../../owner/owner-key.ts';
 import { phraseOf, seedOfPhrase } from '../../owner/recovery-phrase.ts';
 import type { PointerTarget } from '../../owner/sign-pointer.ts';
 import { prepareBill } from '../../payment/bill.ts';
+import { paymentError } from '../../payment/errors.ts';
 import { paidPointers, pointerRecord } from '../../payment/paid-pointers.ts';
+import { findNewer, lacksTarget } from '../../payment/pointer-checks.ts';
 import type { RecordToStore } from '../../payment/quotes.ts';
 import { receiptOf } from '../../payment/receipt.ts';
 import { Relay } from '../../payment/relay.ts';
@@ -146,9 +149,27 @@ async function inNetwork(
       const relays = urls.map((url) => PeerUrl.parse(url));
       const { journal } = parts;
       let fees = 0n;
-      const payFor = async (record: RecordToStore) => {
+      const payFor = async (record: RecordToStore, bytes: Uint8Array<ArrayBuffer>, before?: StatesBefore) => {
         const { address } = record;
-        ({ fees } = await settle(await prepareBill([record], parts), { address }));
+        const wanted = parsePointer(bytes, Address.fromHex(address));
+        const bill = await prepareBill([record], parts);
+        const { signal } = context;
+        // The last relay checks the others.
+        const at = { route: parts.relays.at(-1)!, reader: paid, signal };
+        const missing =
+          bill.dueRecords > 0 && (await lacksTarget(wanted, at)) ? wanted.target.hex : undefined;
+        if (missing !== undefined)
+          output.note(
+            `The network does not have the content yet that this state leads to: ${missing}. Publish it with --network, too.`,
+          );
+        const check = async () => {
+          const newer =
+            before && (await findNewer(wanted, before, { peers: [paid], relayPeers, others, signal }));
+          if (!newer) return;
+          const message = `The pointer has a newer state (${counterText(newer.counter)}), which leads to ${newer.target.hex}. Your key signed it in another place. Nothing was paid. To replace that state, run the command again.`;
+          throw paymentError('CHANGED', message, { address });
+        };
+        ({ fees } = await settle(bill, { address, ...(missing !== undefined && { missing }) }, check));
       };
       const writeReceipt = async (path: string, { states: { address }, pointer }: Moved) => {
         const { stateId } = pointerRecord(address, pointer.record);
@@ -161,14 +182,14 @@ async function inNetwork(
         return true;
       };
       const readers = urls.map((url) => relayPointerReader(new Relay(url)));
-      const peers = [paidPointers(readers, payFor, parts)];
+      const paid: PointerPeer = paidPointers(readers, payFor, parts);
       const relayPeers = peersOfRelays(readers);
       const others = uniquePeers(settings.peers)
         .map((peer) => new HttpTransport(peer))
         .filter(({ url }) => !relayPeers.some((peer) => peer.url === url));
       await work({
         settings: { ...settings, peers: relays },
-        peers,
+        peers: [paid],
         relayPeers,
         others,
         ...(receipt !== undefined && { writeReceipt: (moved) => writeReceipt(receipt, moved) }),

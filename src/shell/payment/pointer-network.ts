@@ -1,20 +1,22 @@
 import { Address } from '../../address.ts';
-import { parsePointer } from '../../content/pointer.ts';
+import { finalCounter, type Pointer, parsePointer } from '../../content/pointer.ts';
 import type { PointerPeer, StateSource, StatesBefore } from '../../owner/move-pointer.ts';
 import { prepareBill } from '../../payment/bill.ts';
 import type { PaymentChain } from '../../payment/chain.ts';
 import { paidPointers } from '../../payment/paid-pointers.ts';
 import type { Payment } from '../../payment/pay.ts';
+import { findNewer, lacksTarget } from '../../payment/pointer-checks.ts';
 import type { RecordToStore } from '../../payment/quotes.ts';
 import { Relay } from '../../payment/relay.ts';
 import { peersOfRelays, relayPointerReader } from '../../payment/relay-pointers.ts';
 import type { NodeNetwork } from '../../server-config.ts';
+import { GatewayApiError } from '../gateway-api.ts';
 import { partProblem } from '../part-problem.ts';
 import type { NetworkResult } from '../publish/publish-session.ts';
+import { paymentTexts } from '../texts/payment.ts';
 import type { DirectAccess } from './direct-route.ts';
 import { openJournal } from './journal-database.ts';
 import type { NetworkChoice } from './network-choice.ts';
-import { lacksTarget, refuseNewer } from './pointer-checks.ts';
 import type { Due } from './use-payment.ts';
 
 /** The network, as the place where a pointer is stored. */
@@ -95,7 +97,8 @@ export async function openPointerNetwork(
     // The last route checks the others.
     const lacks = await lacksTarget(wanted, { route: routes.at(-1)!, reader: paid, signal });
     const check = async (signal: AbortSignal) => {
-      if (before) await refuseNewer(wanted, before, { peers: [paid], ...places, signal });
+      const newer = before && (await findNewer(wanted, before, { peers: [paid], ...places, signal }));
+      if (newer) throw changedMeanwhile(newer);
     };
     note(await askToPay({ upload, bill, chain, check, missing: lacks ? wanted.target : undefined }));
   };
@@ -111,6 +114,13 @@ export async function openPointerNetwork(
     },
   };
   return { peer, ...places, paid: () => paidState, close };
+}
+
+function changedMeanwhile({ counter, target }: Pointer): GatewayApiError {
+  const { newerState, frozenMeanwhile } = paymentTexts();
+  const text =
+    counter === finalCounter ? frozenMeanwhile : newerState(String(counter), `${target.hex.slice(0, 8)}…`);
+  return new GatewayApiError('CHANGED', text, { isTranslated: true });
 }
 
 /** Most actions need no connections to nodes, so their code is loaded separately. */

@@ -1,37 +1,30 @@
-import { finalCounter, type Pointer } from '../../content/pointer.ts';
-import { asAntwayError } from '../../errors.ts';
-import { limits } from '../../limits.ts';
-import { askAll, type MoveOptions, type Places, type StatesBefore } from '../../owner/move-pointer.ts';
-import type { PointerTarget } from '../../owner/sign-pointer.ts';
-import { isSameState, type PointerReader } from '../../payment/paid-pointers.ts';
-import type { Route } from '../../payment/route.ts';
-import { GatewayApiError } from '../gateway-api.ts';
-import { paymentTexts } from '../texts/payment.ts';
+import type { Pointer } from '../content/pointer.ts';
+import { asAntwayError } from '../errors.ts';
+import { limits } from '../limits.ts';
+import { askAll, type MoveOptions, type Places, type StatesBefore } from '../owner/move-pointer.ts';
+import type { PointerTarget } from '../owner/sign-pointer.ts';
+import { isSameState, type PointerReader } from './paid-pointers.ts';
+import type { Route } from './route.ts';
 
 /** How long the network is asked for the content that a pointer leads to. The user waits for the price meanwhile. */
 const targetMs = 15_000;
 
 /**
- * Makes sure that nothing replaced the newest state of a pointer since a state was signed, before the user pays for the
- * state.
+ * Asks again for the newest state of a pointer, before the user pays for a state that was signed.
  * @param before gets the states that are found, so that the next state is above them also if a place does not answer then.
- * @throws GatewayApiError `CHANGED` if there is a newer state that was not known; as `askAll`.
+ * @returns a state that was not known, and that replaced the newest known one.
+ * @throws AntwayError as `askAll`.
  */
-export async function refuseNewer(
+export async function findNewer(
   wanted: Pointer,
   { states, learn }: StatesBefore,
   at: Places & Pick<MoveOptions, 'signal'>,
-): Promise<void> {
+): Promise<Pointer | undefined> {
   const { pointer, found } = await askAll(states.address, { ...at, states });
   if (!pointer || [states.newest, wanted].some((state) => state && isSameState(state.record, pointer.record)))
-    return;
+    return undefined;
   await learn(found);
-  const { newerState, frozenMeanwhile } = paymentTexts();
-  const text =
-    pointer.counter === finalCounter
-      ? frozenMeanwhile
-      : newerState(String(pointer.counter), `${pointer.target.hex.slice(0, 8)}…`);
-  throw new GatewayApiError('CHANGED', text, { isTranslated: true });
+  return pointer;
 }
 
 /**
