@@ -72,6 +72,43 @@ test('a first installation stores the first screen, and then the shell has the r
   await expect(page.getByRole('region', { name: 'Activity' })).toBeVisible();
 });
 
+/** The script and the style of the shell's document. */
+const assets = first.filter((path) => /^\/assets\//.test(path));
+
+test('a first worker takes the script and the style from the browser’s HTTP cache', async ({
+  page,
+  deploy,
+}) => {
+  const deployment = await deploy({ peers: [] });
+  const asked: string[] = [];
+  deployment.holds = (path) => {
+    asked.push(path);
+    return false;
+  };
+  await page.goto(deployment.url);
+  await page.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
+  expect(await storedFiles(page)).toEqual(expect.arrayContaining(assets));
+  expect(asked.filter((path) => assets.includes(path)).toSorted()).toEqual(assets.toSorted());
+});
+
+test('a first worker asks the host if the browser’s HTTP cache has wrong files', async ({ page, deploy }) => {
+  const deployment = await deploy({ peers: [] });
+  for (const path of assets) deployment.change(path.slice(1), (text) => `/*WRONG*/${text}`);
+  // The page stores the wrong files for a year, and has no worker yet.
+  deployment.drops = (path) => path === '/sw.js';
+  await page.goto(deployment.url);
+  await expect(page.getByText('WORKER_UNREACHABLE')).toBeVisible();
+  for (const path of assets) deployment.change(path.slice(1), (text) => text.replace('/*WRONG*/', ''));
+  deployment.drops = undefined;
+  await page.goto(`${deployment.url}/#live`);
+  await page.reload();
+  await page.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
+  for (const path of assets) {
+    const answer = await fetchIn(page, path);
+    expect([answer.status, answer.text.includes('/*WRONG*/')]).toEqual([200, false]);
+  }
+});
+
 test('a first visit by a link to content has the rest of the shell stored after the content', async ({
   page,
   startPeer,
