@@ -45,7 +45,7 @@ const files = {
   '-/root.html': 'root',
 };
 
-it('lists the files that the document names, and those of a site’s origin, as the first, and none for crawlers', () => {
+it('lists the document, its scripts and styles, and the files of a site’s origin as the first, and none for crawlers', () => {
   const { first, installed, optional } = embedded(files);
   expect(Object.keys(first).sort()).toEqual([
     '/-/bridge.html',
@@ -54,13 +54,13 @@ it('lists the files that the document names, and those of a site’s origin, as 
     '/-/site.js',
     '/assets/index-1.js',
     '/assets/index-2.css',
-    '/icon.svg',
     '/index.html',
   ]);
   expect(installed.toSorted()).toEqual([
     '/-/root.html',
     '/apple-touch-icon.png',
     '/assets/later-3.js',
+    '/icon.svg',
     '/other.js',
   ]);
   expect(optional).toEqual(['/-/self-test.html']);
