@@ -87,7 +87,8 @@ export interface Moved {
  * Leads the owner's pointer to `target`: asks every peer for its state, signs a higher counter, saves it and stores it
  * at every peer. If the pointer already leads there, the newest record is sent again, so that peers without it get it.
  * @throws AntwayError `PEERS_UNREACHABLE` if a peer or a relay's own peer does not tell its state, because its counter
- *   could be higher; then nothing is signed. `REFUSED` if the pointer is frozen, or if a peer refuses the record; as `signPointer`.
+ *   could be higher; then nothing is signed. `REFUSED` if the pointer is frozen, or if a peer refuses the record; as
+ *   `signPointer`.
  */
 export async function movePointer(
   key: OwnerKey,
