@@ -1,4 +1,4 @@
-import type { Page } from '@playwright/test';
+import type { BrowserContext, Page } from '@playwright/test';
 import { Address } from '../../src/address.ts';
 import { OwnerKey } from '../../src/owner/owner-key.ts';
 import { seedOfPhrase } from '../../src/owner/recovery-phrase.ts';
@@ -52,6 +52,17 @@ test.afterEach(() => relay.stop());
 
 const balance = async () => (await chain.balances()).token;
 
+/** A publisher's screen, with a page that peers have. */
+async function publishFirst(
+  context: BrowserContext,
+  ...at: Parameters<typeof startPublisher>
+): Promise<Page> {
+  const { root } = await startPublisher(...at);
+  const page = await openPublish(context, root);
+  await publishPage(page, 'First');
+  return page;
+}
+
 /** Stores the newest state of “Garden” again, for no payment. */
 async function storeAgain(page: Page): Promise<void> {
   await action(page, 'Store it again', 'Garden').click();
@@ -75,9 +86,7 @@ test('a state is not paid for if the key signed a newer one elsewhere while the 
   startPeer,
   folder,
 }) => {
-  const { root } = await startPublisher(startPeer, folder);
-  const page = await openPublish(context, root);
-  await publishPage(page, 'First');
+  const page = await publishFirst(context, startPeer, folder);
   const words = await createInNetwork(page, 'Garden', chain, relay);
   // The content is only at the peer.
   await expect(price(page)).toContainText('The network does not have the content yet');
@@ -183,9 +192,7 @@ test('a payment for a lasting address goes on although the user wants one for ot
   startPeer,
   folder,
 }) => {
-  const { root } = await startPublisher(startPeer, folder);
-  const page = await openPublish(context, root);
-  await publishPage(page, 'First');
+  const page = await publishFirst(context, startPeer, folder);
   await createInNetwork(page, 'Garden', chain, relay);
   await connect(page, chain);
   await published(page)
@@ -208,9 +215,7 @@ test('a payment that was sent before the user stopped is used, also if a peer do
   startPeer,
   folder,
 }) => {
-  const { root } = await startPublisher(startPeer, folder);
-  const page = await openPublish(context, root);
-  await publishPage(page, 'First');
+  const page = await publishFirst(context, startPeer, folder);
   await createInNetwork(page, 'Garden', chain, relay);
   const before = await balance();
   await connect(page, chain);
@@ -237,9 +242,7 @@ test('an action with another lasting address keeps the form of a payment, and a 
   startPeer,
   folder,
 }) => {
-  const { root } = await startPublisher(startPeer, folder);
-  const page = await openPublish(context, root);
-  await publishPage(page, 'First');
+  const page = await publishFirst(context, startPeer, folder);
   await createPointer(page, 'Pond');
   await createInNetwork(page, 'Garden', chain, relay);
   await connect(page, chain);
