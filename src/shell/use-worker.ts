@@ -36,8 +36,8 @@ const updateEveryMs = 60 * 60_000;
 const lookEveryMs = 1_000;
 /** How long this page's requests wait for the new worker. A browser may let the former one finish an answer first. */
 const handOverMs = 3_000;
-/** How long the first screen may load its own parts and data before the worker stores the other screens' files. */
-const firstScreenMs = 1_000;
+/** How long the first screen, and the content that it leads to, may load before the worker stores the other screens' files. */
+const firstScreenMs = 5_000;
 
 /** One instance per page: a requested update survives a change of the language, which mounts every screen anew. */
 class FollowedWorker extends Observable<WorkerState> {

@@ -140,6 +140,8 @@ test('the rest of the shell waits while content is loading', async ({ page, star
     await passOn(request, response, peer.url);
   });
   const deployment = await deploy({ peers: [slow.url] });
+  const ofPage = new Set<string>();
+  page.on('request', (request) => ofPage.add(new URL(request.url()).pathname));
   await openIncomplete(deployment, page);
   const answering = fetchIn(page, `/${letter}`);
   await expect.poll(() => asked).toContain(`/chunk/${letter}`);
@@ -151,8 +153,9 @@ test('the rest of the shell waits while content is loading', async ({ page, star
   };
   void storeShell(page);
   await page.waitForTimeout(2_000);
-  // The worker begins with these. The page itself may ask for its own parts.
-  const ofWorker = () => requests.filter((path) => path.endsWith('.wasm'));
+  // The page asks for parts of its own, and the content needs the decoder.
+  const rest = later.filter((path) => path !== filesList && !/\/brotli_dec_.*\.wasm$/.test(path));
+  const ofWorker = () => requests.filter((path) => rest.includes(path) && !ofPage.has(path));
   expect(ofWorker()).toEqual([]);
   goOn();
   expect(await answering).toMatchObject({ status: 200, text: 'Dear reader' });
