@@ -80,7 +80,7 @@ export interface NetworkSession {
   /**
    * Shows a bill, asks the user unless there is a limit, and pays.
    * @param about members of the JSON line.
-   * @param check called once the user agrees, if something is due. It throws if the records must not be paid for any more.
+   * @param check called before each transaction. It throws if the records must not be paid for any more.
    * @throws UsageError if the user does not agree; AntwayError as `pay` and `check`.
    */
   settle(bill: Bill, about: Record<string, unknown>, check?: () => Promise<void>): Promise<Payment>;
@@ -132,8 +132,7 @@ export async function withNetwork<T>(
         }
         if (!account) return nothing;
         const limit = maxCost ?? (await agreedAmount(bill, fees, signal));
-        if (bill.dueRecords > 0) await check?.();
-        const payment = await pay(bill, account, limit, parts);
+        const payment = await pay(bill, account, limit, { ...parts, check });
         printPayment(payment, output);
         return payment;
       },

@@ -26,6 +26,15 @@ export interface Payment {
   transactions: readonly string[];
 }
 
+/** The parts of a payment, and what has to be true for it. */
+export interface PayParts extends PaymentParts {
+  /**
+   * Called before each transaction, also between the permission and the payment: the user may take hours to agree to one.
+   * @throws if the records must not be paid for any more.
+   */
+  check?: (() => Promise<void>) | undefined;
+}
+
 /** @throws AntwayError `OVER_LIMIT` if what is not paid yet costs more than `maxAmount`, in atto. */
 export function checkLimit(rest: readonly Payable[], maxAmount: bigint): void {
   const amount = sumOf(rest);
@@ -42,13 +51,13 @@ export function checkLimit(rest: readonly Payable[], maxAmount: bigint): void {
  * has also confirmed an old permission between them.
  * @param maxAmount the most that the user agreed to, in atto.
  * @throws AntwayError `OVER_LIMIT`, `FUNDS`, `ACCOUNT`, `CHANGED`, `CLOCK`, `CHAIN`, `REJECTED`, `ALLOWANCE`, `REVERTED`,
- *   `PENDING`, `RPC`.
+ *   `PENDING`, `RPC`; as `parts.check`.
  */
 export async function pay(
   { due }: { due: Due },
   account: Account,
   maxAmount: bigint,
-  parts: PaymentParts,
+  parts: PayParts,
 ): Promise<Payment> {
   const { vault, journal, signal } = parts;
   const payment = { amount: 0n, fees: 0n, transactions: [] as string[] };
@@ -138,11 +147,12 @@ async function send(
   call: Call,
   payable: Payable | undefined,
   account: Account,
-  parts: PaymentParts,
+  parts: PayParts,
   payment: { amount: bigint; fees: bigint; transactions: string[] },
 ): Promise<void> {
-  const { vault, journal, signal } = parts;
+  const { vault, journal, signal, check } = parts;
   signal.throwIfAborted();
+  await check?.();
   const batch = payable && 'batch' in payable ? { batch: payable.batch.root } : {};
   let pending: PendingTransaction | undefined;
   const note = async (sent: SentTransaction) => {

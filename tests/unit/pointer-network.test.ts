@@ -57,13 +57,16 @@ beforeEach(() => {
 const paymentChain = () => ({ chainId: TestChain.chainId, token: chain.token, vault: chain.vault });
 
 /** Pays as the form does, once the user agrees. */
-async function payFor({ upload, bill, check }: PointerDue): Promise<Payment> {
-  await check!(signal);
-  const vault = new Vault(paymentChain(), new TestWallet(chain));
+function payFor(due: PointerDue): Promise<Payment> {
+  return payBy(new TestWallet(chain), due);
+}
+
+async function payBy(wallet: TestWallet, { upload, bill, check }: PointerDue): Promise<Payment> {
+  const vault = new Vault(paymentChain(), wallet);
   const journal = openJournal(paymentChain());
   await journal.putUpload(upload);
   const account = await WalletAccount.connect(vault);
-  return pay(bill, account, recordPrice, { vault, journal, signal });
+  return pay(bill, account, recordPrice, { vault, journal, signal, check: () => check!(signal) });
 }
 
 /** Does one action at the relay. */
@@ -251,10 +254,14 @@ describe('a pointer in the network', () => {
       pointer: () => Promise.reject(new Error('It is away.')),
     };
     const save = async () => undefined;
+    const others = [silent, away, silent, silent];
+    const startMs = performance.now();
     const { pointer } = await inNetwork(payFor, ({ peers }) =>
-      movePointer(key, target('1'), { peers, others: [silent, away], states, save, signal }),
+      movePointer(key, target('1'), { peers, others, states, save, signal }),
     );
     expect(pointer.counter).toBe(0n);
+    // They are asked at the same time, and get five seconds together.
+    expect(performance.now() - startMs).toBeLessThan(9_000);
     const stopping = new AbortController();
     const stopped = inNetwork(payFor, ({ peers }) =>
       movePointer(key, target('2'), { peers, others: [silent], states, save, signal: stopping.signal }),
@@ -306,6 +313,26 @@ describe('a pointer in the network', () => {
       code: 'CHANGED',
       message: expect.stringContaining('frozen'),
     });
+  });
+
+  it('is not paid for if the key signs a newer state elsewhere while the wallet asks for the permission', async () => {
+    await move('1', payFor);
+    const rival = signPointer(key, target('3'), [{ counter: 7n }]);
+    const wallet = new TestWallet(chain);
+    const requests = vi.fn();
+    wallet.onSend = (send) => {
+      requests();
+      relay.pointers.set(key.address.hex, rival.record);
+      return send();
+    };
+    const spent = await spentBy(() =>
+      expect(move('2', (due) => payBy(wallet, due))).rejects.toMatchObject({ code: 'CHANGED' }),
+    );
+    expect([spent, requests.mock.calls.length]).toEqual([0n, 1]);
+    expect(await unfinishedUploads()).toEqual([]);
+    // The user has given the permission, so the next state needs one request only.
+    const { pointer } = await move('2', (due) => payBy(wallet, due));
+    expect([pointer.counter, requests.mock.calls.length]).toEqual([9n, 2]);
   });
 
   it('is paid for although an older state is found that was not known', async () => {

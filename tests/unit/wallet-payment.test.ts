@@ -133,6 +133,31 @@ describe('a payment by a wallet', () => {
     expect(await standing()).toEqual({ paid: 2, due: 0 });
   });
 
+  it('is checked before each request to the wallet, and refused between them if the check fails', async () => {
+    const before = await balance();
+    const steps: string[] = [];
+    wallet.onSend = (send) => {
+      steps.push('request');
+      return send();
+    };
+    const paying = async (fails: boolean) => {
+      const check = async () => {
+        steps.push('check');
+        if (fails && steps.includes('request')) throw new Error('Another device was faster.');
+      };
+      const account = await WalletAccount.connect(vault);
+      return pay(await bill(), account, limit, { ...parts, check });
+    };
+    await expect(paying(true)).rejects.toThrow('Another device was faster.');
+    expect(steps.splice(0)).toEqual(['check', 'request', 'check']);
+    expect([await balance(), await standing()]).toEqual([before, { paid: 0, due: 2 }]);
+    await paying(false);
+    // The permission is the one of before.
+    expect(steps.splice(0)).toEqual(['check', 'request']);
+    await paying(false);
+    expect(steps).toEqual([]);
+  });
+
   it('takes back a larger permission of an earlier program', async () => {
     await chain.execute(vault.approval(limit));
     await payBill();

@@ -41,8 +41,8 @@ export interface Due {
   bill: Bill;
   chain: PaymentChain;
   /**
-   * Called before the user pays, because the price may have been on the screen for hours. Not called if everything is paid
-   * for meanwhile.
+   * Called before each request to the wallet, because the price may have been on the screen for hours, and a request for
+   * minutes. Not called if everything is paid for meanwhile.
    * @throws if the records must not be paid for any more.
    */
   check?(signal: AbortSignal): Promise<void>;
@@ -131,11 +131,16 @@ export function usePayment(
         const journal = openJournal(chain);
         // The user may have agreed to an older request since the wallet was connected.
         await settle({ vault, journal, signal });
-        if (due.check && (await unpaid(bill.due, journal)).length > 0) {
-          setWait('checking');
-          await due.check(signal);
-          setWait('asking');
-        }
+        // Then no transaction is sent, and nothing is checked.
+        if ((await unpaid(bill.due, journal)).length === 0) await journal.putUpload(due.upload);
+        const check = async () => {
+          if (due.check) {
+            setWait('checking');
+            await due.check(signal);
+            setWait('asking');
+          }
+          await journal.putUpload(due.upload);
+        };
         const shown: Account = {
           address: account.address,
           asksUser: account.asksUser,
@@ -147,9 +152,8 @@ export function usePayment(
             return hash;
           },
         };
-        await journal.putUpload(due.upload);
         try {
-          onPaid(await pay(bill, shown, limit, { vault, journal, signal }));
+          onPaid(await pay(bill, shown, limit, { vault, journal, signal, check }));
         } catch (error) {
           await lookAgain(journal);
           throw error;
