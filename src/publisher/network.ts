@@ -66,7 +66,7 @@ export function networkSink(options: AntNetworkOptions): AntWholeSink {
    */
   async function withJournal(
     signal: AbortSignal,
-    work: (parts: StoreParts, settle: (records: readonly RecordToStore[]) => Promise<void>) => Promise<void>,
+    work: (parts: StoreParts, settle: (due: ToPay) => Promise<void>) => Promise<void>,
   ): Promise<void> {
     signal.throwIfAborted();
     // A wallet changes to the chain first. Its user may never answer.
@@ -79,13 +79,13 @@ export function networkSink(options: AntNetworkOptions): AntWholeSink {
       const noted = new PaymentJournal(await journal.open(name));
       const parts = { relays, vault, journal: noted, signal };
       await settlePending(parts);
-      await work(parts, async (records) => {
+      await work(parts, async ({ records, check }) => {
         await forgetGone(records, parts);
         const bill = await prepareBill(records, parts);
         const rest = await unpaid(bill.due, noted);
         checkLimit(rest, limit);
         await ask(bill, await vault.feesOf(gasOf(rest)), signal);
-        if (bill.dueRecords > 0) await pay(bill, payer, limit, parts);
+        if (bill.dueRecords > 0) await pay(bill, payer, limit, { ...parts, check });
       });
     });
   }
@@ -121,16 +121,17 @@ export function networkSink(options: AntNetworkOptions): AntWholeSink {
   const readers = relays.map(relayPointerReader);
   const relayPeers = peersOfRelays(relays);
 
-  /** @throws AntwayError `REFUSED`, before anything is paid, if the network or a relay has a newer state of the pointer. */
-  async function toPay(pointer: AntPointer | undefined, parts: StoreParts): Promise<RecordToStore[]> {
+  /** @throws AntwayError `REFUSED` if the network or a relay has a newer state of the pointer, as `ToPay.check`. */
+  async function toPay(pointer: AntPointer, parts: StoreParts): Promise<ToPay> {
     const records: RecordToStore[] = [];
-    if (!pointer) return records;
     const peer = paidPointers(readers, async (record) => void records.push(record), parts);
     const address = Address.fromHex(pointer.address);
     const wanted = parsePointer(pointer.record, address);
-    await refuseOlder(address, wanted, { peers: [peer], relayPeers, signal: parts.signal });
-    await peer.prepare?.(address, pointer.record, parts.signal);
-    return records;
+    const { signal } = parts;
+    const check = () => refuseOlder(address, wanted, { peers: [peer], relayPeers, signal });
+    await check();
+    await peer.prepare?.(address, pointer.record, signal);
+    return { records, check };
   }
 
   /** One after the other: two publications may share chunks, which are paid for once. */
@@ -148,7 +149,8 @@ export function networkSink(options: AntNetworkOptions): AntWholeSink {
     storeAll: (chunks, store, { signal, pointer }) =>
       inTurn(signal, () =>
         withJournal(signal, async (parts, settle) => {
-          await settle([...chunks, ...(await toPay(pointer, parts))]);
+          const { records = [], check } = pointer ? await toPay(pointer, parts) : {};
+          await settle({ records: [...chunks, ...records], check });
           const sink = paidSink(new Set(chunks.map(({ address }) => address)), parts);
           await store((address, bytes, { signal }) =>
             sink.store({ address: Address.fromHex(address), bytes: new Uint8Array(bytes) }, signal),
@@ -162,13 +164,23 @@ export function networkSink(options: AntNetworkOptions): AntWholeSink {
         withJournal(signal, async (parts, settle) => {
           const bytes = Uint8Array.from(record);
           const due = await toPay({ address, record: bytes }, parts);
-          const entries = await Promise.all(due.map(({ stateId }) => parts.journal.record(stateId!)));
+          const entries = await Promise.all(due.records.map(({ stateId }) => parts.journal.record(stateId!)));
           if (!entries.every(isPaidFor)) await settle(due);
           const peers = [paidPointers(readers, async () => undefined, parts)];
           await storePointer(Address.fromHex(address), bytes, { peers, token: undefined, signal });
         }),
       ),
   };
+}
+
+/** Records, and whether they may be paid for. */
+interface ToPay {
+  records: readonly RecordToStore[];
+  /**
+   * Called before each transaction.
+   * @throws AntwayError `REFUSED` if the state of a pointer is not the newest one any more.
+   */
+  check?: (() => Promise<void>) | undefined;
 }
 
 /** @throws AntwayError `REFUSED` if there is a newer state, or one of the same counter with another target. */
@@ -180,7 +192,7 @@ async function refuseOlder(
   const { pointer } = await askAll(address, { ...at, states: OwnerStates.empty(address) });
   if (!pointer || pointer.counter < wanted.counter) return;
   if (pointer.counter === wanted.counter && isTarget(pointer, wanted)) return;
-  const message = `The pointer has the state ${pointer.counter} already. Publish with a larger counter. Nothing was paid.`;
+  const message = `The pointer has the state ${pointer.counter} already. Publish with a larger counter. Nothing more is paid.`;
   throw new AntwayError('REFUSED', message, { address: address.hex });
 }
 

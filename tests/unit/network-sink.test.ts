@@ -2,6 +2,9 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { Address } from '../../src/address.ts';
+import { OwnerKey } from '../../src/owner/owner-key.ts';
+import { signPointer } from '../../src/owner/sign-pointer.ts';
 import { parseAnt } from '../../src/payment/amounts.ts';
 import { Vault } from '../../src/payment/vault.ts';
 import { createPublisher } from '../../src/publisher/create-publisher.ts';
@@ -156,6 +159,33 @@ describe('a publication in the network', () => {
     publisher.close();
     expect(spent).toBe(0n);
     expect(relay.pointers.get(pointer!.address)).toEqual(Buffer.from(pointer!.record));
+  });
+
+  it('pays nothing if the network gets a newer state of its pointer while the caller or the user decides', async () => {
+    const seed = randomBytes(32);
+    const owner = new OwnerKey(seed);
+    const newer = signPointer(owner, { kind: 'chunk', target: Address.fromHex('ab'.repeat(32)) }, [
+      { counter: 8n },
+    ]);
+    const signedElsewhere = () => void relay.pointers.set(owner.address.hex, newer.record);
+    const moving = async (options: Partial<AntNetworkOptions>) => {
+      relay.pointers.clear();
+      const publisher = createPublisher({ sink: networkSink(optionsWith(options)) });
+      const publishing = publisher.publish(newFile(), { pointer: { seed, counter: 5n } });
+      return failureOf(publishing.finally(() => publisher.close()));
+    };
+    const spent = await spentBy(async () => {
+      expect(await moving({ onPrice: signedElsewhere })).toEqual(['REFUSED', undefined]);
+      expect(wallet.asked).not.toContain('eth_sendTransaction');
+      // While the user reads the first request: the permission.
+      wallet.onSend = (send) => {
+        signedElsewhere();
+        return send();
+      };
+      expect(await moving({})).toEqual(['REFUSED', undefined]);
+      expect(wallet.asked.filter((method) => method === 'eth_sendTransaction')).toHaveLength(1);
+    });
+    expect([spent, relay.pointers.get(owner.address.hex)]).toEqual([0n, newer.record]);
   });
 
   it('pays for no pointer with a relay of an older version, which cannot read the network', async () => {
