@@ -3,8 +3,43 @@ import { asAntwayError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { askAll, type MoveOptions, type Places, type StatesBefore } from '../owner/move-pointer.ts';
 import type { PointerTarget } from '../owner/sign-pointer.ts';
+import { type Bill, prepareBill } from './bill.ts';
 import { isSameState, type PointerReader } from './paid-pointers.ts';
+import type { RecordToStore } from './quotes.ts';
 import type { Route } from './route.ts';
+import type { StoreParts } from './upload.ts';
+
+/** The price of a state, and whether the network lacks the content that the state leads to. */
+export interface StatePrice {
+  bill: Bill;
+  /** False also if nothing is due, or if it cannot be found out in time. */
+  lacksTarget: boolean;
+}
+
+/**
+ * Asks for the price of a state, and at the same time for the content that the state leads to.
+ * @param reader reads pointers from the network.
+ * @throws AntwayError as `prepareBill`.
+ */
+export async function priceState(
+  due: RecordToStore,
+  wanted: PointerTarget,
+  parts: StoreParts,
+  reader: Pick<PointerReader, 'pointer'>,
+): Promise<StatePrice> {
+  const ended = new AbortController();
+  const signal = AbortSignal.any([parts.signal, ended.signal]);
+  // The last route checks the others.
+  const lacking = lacksTarget(wanted, { route: parts.relays.at(-1)!, reader, signal });
+  lacking.catch(() => undefined);
+  try {
+    const bill = await prepareBill([due], parts);
+    const isDue = bill.dueRecords + bill.unseen > 0;
+    return { bill, lacksTarget: isDue && (await lacking) };
+  } finally {
+    ended.abort();
+  }
+}
 
 /** How long the network is asked for the content that a pointer leads to. The user waits for the price meanwhile. */
 const targetMs = 15_000;
@@ -32,7 +67,7 @@ export async function findNewer(
  * @returns false if that cannot be found out in time.
  * @throws the reason of the signal.
  */
-export async function lacksTarget(
+async function lacksTarget(
   { kind, target }: PointerTarget,
   { route, reader, signal }: { route: Route; reader: Pick<PointerReader, 'pointer'>; signal: AbortSignal },
 ): Promise<boolean> {

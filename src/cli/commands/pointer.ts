@@ -18,10 +18,9 @@ import {
 import { newSeed, OwnerKey } from '../../owner/owner-key.ts';
 import { phraseOf, seedOfPhrase } from '../../owner/recovery-phrase.ts';
 import type { PointerTarget } from '../../owner/sign-pointer.ts';
-import { prepareBill } from '../../payment/bill.ts';
 import { paymentError } from '../../payment/errors.ts';
 import { paidPointers, pointerRecord } from '../../payment/paid-pointers.ts';
-import { findNewer, lacksTarget } from '../../payment/pointer-checks.ts';
+import { findNewer, priceState } from '../../payment/pointer-checks.ts';
 import type { RecordToStore } from '../../payment/quotes.ts';
 import { receiptOf } from '../../payment/receipt.ts';
 import { Relay } from '../../payment/relay.ts';
@@ -152,12 +151,9 @@ async function inNetwork(
       const payFor = async (record: RecordToStore, bytes: Uint8Array<ArrayBuffer>, before?: StatesBefore) => {
         const { address } = record;
         const wanted = parsePointer(bytes, Address.fromHex(address));
-        const bill = await prepareBill([record], parts);
+        const { bill, lacksTarget } = await priceState(record, wanted, parts, paid);
         const { signal } = context;
-        // The last relay checks the others.
-        const at = { route: parts.relays.at(-1)!, reader: paid, signal };
-        const missing =
-          bill.dueRecords > 0 && (await lacksTarget(wanted, at)) ? wanted.target.hex : undefined;
+        const missing = lacksTarget ? wanted.target.hex : undefined;
         if (missing !== undefined)
           output.note(
             `The network does not have the content yet that this state leads to: ${missing}. Publish it with --network, too.`,

@@ -1,11 +1,10 @@
 import { Address } from '../../address.ts';
 import { finalCounter, type Pointer, parsePointer } from '../../content/pointer.ts';
 import type { PointerPeer, StateSource, StatesBefore } from '../../owner/move-pointer.ts';
-import { prepareBill } from '../../payment/bill.ts';
 import type { PaymentChain } from '../../payment/chain.ts';
 import { paidPointers } from '../../payment/paid-pointers.ts';
 import type { Payment } from '../../payment/pay.ts';
-import { findNewer, lacksTarget } from '../../payment/pointer-checks.ts';
+import { findNewer, priceState } from '../../payment/pointer-checks.ts';
 import type { RecordToStore } from '../../payment/quotes.ts';
 import { Relay } from '../../payment/relay.ts';
 import { peersOfRelays, relayPointerReader } from '../../payment/relay-pointers.ts';
@@ -83,7 +82,7 @@ export async function openPointerNetwork(
   const payFor = async (due: RecordToStore, record: Uint8Array<ArrayBuffer>, before?: StatesBefore) => {
     const address = Address.fromHex(due.address);
     const wanted = parsePointer(record, address);
-    const bill = await prepareBill([due], parts);
+    const { bill, lacksTarget } = await priceState(due, wanted, parts, paid);
     const records = [due.stateId!];
     const note = ({ amount, fees }: Pick<Payment, 'amount' | 'fees'>) => {
       paidState = { address: due.address, network: { chain, amount, fees, records } };
@@ -94,13 +93,12 @@ export async function openPointerNetwork(
       return isPaid ? note({ amount: 0n, fees: 0n }) : undefined;
     }
     const upload = { address: due.address, name, records };
-    // The last route checks the others.
-    const lacks = await lacksTarget(wanted, { route: routes.at(-1)!, reader: paid, signal });
     const check = async (signal: AbortSignal) => {
       const newer = before && (await findNewer(wanted, before, { peers: [paid], ...places, signal }));
       if (newer) throw changedMeanwhile(newer);
     };
-    note(await askToPay({ upload, bill, chain, check, missing: lacks ? wanted.target : undefined }));
+    const missing = lacksTarget ? wanted.target : undefined;
+    note(await askToPay({ upload, bill, chain, check, missing }));
   };
   const readers = [...(direct ? [direct.reader] : []), ...relays.map(relayPointerReader)];
   const paid = paidPointers(readers, payFor, parts);
