@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import {
   createServer,
@@ -79,10 +80,21 @@ export async function passOn(
   }
 }
 
-/** A port on which nothing listens. */
+/**
+ * A port on which nothing listens. It is below the ports that the system chooses by itself, so that no other program takes it
+ * before the test does.
+ */
 export async function freePort(): Promise<number> {
-  const server = await LoopbackServer.start(() => undefined);
-  const { port } = server;
-  await server.stop();
+  // Browsers refuse none of these ports.
+  let port = randomInt(20_000, 30_000);
+  while (!(await isFree(port))) port = randomInt(20_000, 30_000);
   return port;
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });
 }
