@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { limits } from '../../src/limits.ts';
 import { loadBlake3 } from '../../src/self-encryption/blake3.ts';
 import type { PeerTally } from '../../src/stats/stats.ts';
@@ -69,8 +70,17 @@ const test = base.extend<Fixtures, { content: Content }>({
 });
 
 mayRetry(
-  'The client waits for real peers with real time-outs, so a machine that stands still for seconds fails a test.',
+  'The client waits for real peers with real time-outs, so a machine that stands still for seconds fails a test. And the ' +
+    'network service of Chromium crashes if two streams of a session meet a closed port, so killed peers can end a download.',
 );
+
+/** How long Chromium takes to start its network service again. */
+const serviceRestartMs = 500;
+/**
+ * How many requests the browser may reject after peers were killed: docs/reference/benchmarks.md#faults. Each of three dead
+ * sessions can crash its network service once, and the worker is started twice then.
+ */
+const maxRejected = 6;
 
 const { stallMs, connectGraceMs } = limits;
 /** How long a peer of which nothing is known may take over a chunk before another is asked as well. */
@@ -242,13 +252,21 @@ test('restarted peers with other certificates and ports serve by HTTP at once, t
     expect(listening.webTransport).not.toBe(before[i]!.listening.webTransport);
   }
   const restartedAt = Date.now();
-  // Rarely the browser itself rejects the first request (docs/reference/benchmarks.md); the next must be served.
-  const first = await download(gateway.shell, `/${content.file.address}`);
-  if (first.status === 0)
-    console.log('recovery | certificates and ports rotated: the first request was rejected');
-  else expectComplete(first, content.file);
-  const got = first.status === 0 ? await expectWhole(gateway, content.file) : first;
-  const pause = Math.max(longestPause(first), longestPause(got));
+  let rejected = 0;
+  const countRejection = () => {
+    console.log(`recovery | certificates and ports rotated: ${++rejected} rejected by the browser`);
+    expect(rejected).toBeLessThanOrEqual(maxRejected);
+    return setTimeout(serviceRestartMs);
+  };
+  let got = await download(gateway.shell, `/${content.file.address}`);
+  const pauses = [longestPause(got)];
+  while (got.status === 0) {
+    await countRejection();
+    got = await download(gateway.shell, `/${content.file.address}`);
+    pauses.push(longestPause(got));
+  }
+  expectComplete(got, content.file);
+  const pause = Math.max(...pauses);
   report('certificates and ports rotated', pause, await seenPeers(gateway));
   expect(pause).toBeLessThan(deadlineMs + machineMs);
   // New content until each of them was asked over WebTransport again.
@@ -259,7 +277,8 @@ test('restarted peers with other certificates and ports serve by HTTP at once, t
         for (let i = 0; i < 3; i++) {
           const bytes = noise(seed++ % 256, 5_000 + seed);
           const address = await publish(bytes, ...after);
-          expect((await gateway.fetch(`/${address}`)).sha256).toBe(sha256(bytes));
+          const answer = await gateway.fetch(`/${address}`).catch(countRejection);
+          if (answer) expect(answer.sha256).toBe(sha256(bytes));
         }
         const given = await Promise.all(after.map((peer) => peer.chunksGiven('webtransport')));
         return Math.min(...given);
