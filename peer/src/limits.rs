@@ -55,9 +55,14 @@ pub const POOLS_CLOCK_TOLERANCE_SECONDS: u64 = 600;
 /// The number of records of one request for quotes, or of pools, that the peer asks for at the same time.
 pub const QUOTED_AT_ONCE: usize = 8;
 
-/// The maximum number of records at a time that the peer collects quotes for, brings to the network, or reads from it for
-/// requests that are only about the network. One client network gets half of them.
+/// The maximum number of records at a time that the peer collects quotes for, or brings to the network. One client network
+/// gets half of them.
 pub const MAX_PAID_RECORDS: usize = 32;
+
+/// The maximum number of pointers at a time that the peer reads from the network for requests that are only about the
+/// network. One client network gets half of them. A silent network holds each for [`NETWORK_READ_TIMEOUT`], so they are no
+/// places of uploads.
+pub const MAX_NETWORK_READS: usize = 32;
 
 /// How long collecting the quotes for one record may take.
 pub const QUOTE_TIMEOUT: Duration = Duration::from_secs(60);
@@ -328,7 +333,7 @@ impl Limits {
         network_share(self.lookups)
     }
 
-    /// The maximum number of requests at a time for quotes, for paid uploads and for reads of the network.
+    /// The maximum number of requests at a time for quotes and for paid uploads.
     pub fn paid_requests(&self) -> usize {
         (self.chunks_in_memory / PAID_SHARE_DIVISOR).max(1)
     }

@@ -1,7 +1,7 @@
 //! The quotas that all clients of one network share.
 
 use crate::client::ClientNetworks;
-use crate::limits::{Limits, MAX_PAID_RECORDS, network_share, site_share};
+use crate::limits::{Limits, MAX_NETWORK_READS, MAX_PAID_RECORDS, network_share, site_share};
 use crate::memory_pool::{RecentUse, chunk_semaphore};
 use ipnet::IpNet;
 use std::collections::HashMap;
@@ -15,10 +15,12 @@ pub struct NetworkQuotas {
     pub memory: Arc<Semaphore>,
     /// The lookups at upstreams.
     pub lookups: Arc<Semaphore>,
-    /// The requests for quotes, for paid uploads and for reads of the network.
+    /// The requests for quotes and for paid uploads.
     pub paid_requests: Arc<Semaphore>,
     /// The records of these requests that are asked for, or on their way, at the same time.
     pub paid_records: Arc<Semaphore>,
+    /// The reads of the network for requests that are only about it.
+    pub network_reads: Arc<Semaphore>,
     /// The memory for chunks that the network held recently.
     pub recent_memory: Arc<RecentUse>,
     /// The one place of the network in the queue for the memory of all clients.
@@ -51,6 +53,7 @@ struct Shares {
     lookups: usize,
     paid_requests: usize,
     paid_records: usize,
+    network_reads: usize,
 }
 
 impl QuotaRegistry {
@@ -62,12 +65,14 @@ impl QuotaRegistry {
                 lookups: limits.lookups_per_network(),
                 paid_requests: network_share(limits.paid_requests()),
                 paid_records: network_share(MAX_PAID_RECORDS),
+                network_reads: network_share(MAX_NETWORK_READS),
             },
             site_shares: Shares {
                 chunks: limits.chunks_per_site(),
                 lookups: limits.lookups_per_site(),
                 paid_requests: site_share(limits.paid_requests()),
                 paid_records: site_share(MAX_PAID_RECORDS),
+                network_reads: site_share(MAX_NETWORK_READS),
             },
             limit_loopback: limits.limit_loopback,
             networks: Mutex::default(),
@@ -103,6 +108,7 @@ impl QuotaRegistry {
             lookups: Arc::new(Semaphore::new(shares.lookups)),
             paid_requests: Arc::new(Semaphore::new(shares.paid_requests)),
             paid_records: Arc::new(Semaphore::new(shares.paid_records)),
+            network_reads: Arc::new(Semaphore::new(shares.network_reads)),
             recent_memory: Arc::default(),
             turn: Semaphore::new(1),
             site,

@@ -1,11 +1,10 @@
 import type { Address } from '../address.ts';
 import { VerifiedChunk } from '../chunks/verified-chunk.ts';
 import { newestPointer, parsePointer } from '../content/pointer.ts';
-import { nodeError } from '../nodes/node-error.ts';
-import { nodeLimits } from '../nodes/node-limits.ts';
 import type { Nodes } from '../nodes/nodes.ts';
 import { loadBlake3 } from '../self-encryption/blake3.ts';
 import { isSameState, type PointerReader } from './paid-pointers.ts';
+import { isAtMajority } from './pointer-majority.ts';
 
 /**
  * Reads pointers and chunks from the nodes of a network. Its `pointer` gives the newest state that a node close to the
@@ -28,11 +27,7 @@ export function nodePointerReader(nodes: Pick<Nodes, 'chunk' | 'pointers' | 'poi
     async hasState(address, record, signal) {
       const { records, denials } = await nodes.pointerVotes(address, readOptions(address, signal));
       const holders = records.filter((state) => isSameState(state.record, record)).length;
-      if (holders >= nodeLimits.majority) return true;
-      const others = records.length - holders + denials;
-      // The silent nodes may have it.
-      if (others > nodeLimits.closeGroup - nodeLimits.majority) return false;
-      throw nodeError('unreachable', 'Too few nodes say whether they have the state of a pointer.');
+      return isAtMajority(holders, records.length - holders + denials);
     },
   };
 }

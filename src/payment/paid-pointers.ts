@@ -6,6 +6,7 @@ import { AntwayError, asAntwayError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { PointerPeer, StatesBefore } from '../owner/move-pointer.ts';
 import { paymentError, paymentProblemOf } from './errors.ts';
+import { isPaidFor } from './journal.ts';
 import type { RecordToStore } from './quotes.ts';
 import { type StoreParts, storePaid } from './upload.ts';
 
@@ -53,8 +54,12 @@ export function paidPointers(
       throw new AntwayError('NOT_FOUND', `The network has no state of ${hex}.`, { address: hex });
     },
     async prepare(address, record, signal, before) {
-      if (!(await areUpToDate(readers, address, record, signal)))
-        await payFor(pointerRecord(address, record), record, before);
+      const wanted = pointerRecord(address, record);
+      const entry = await parts.journal.record(wanted.stateId);
+      // It costs nothing more. So it needs no reader, which may be away.
+      const isUnsent = isPaidFor(entry) && entry?.isStored !== true;
+      if (isUnsent || !(await areUpToDate(readers, address, record, signal)))
+        await payFor(wanted, record, before);
     },
     async putPointer(address, record, { signal = parts.signal }) {
       const isUpToDate = await areUpToDate(readers, address, record, signal).catch(() => {

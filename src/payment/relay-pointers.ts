@@ -1,6 +1,10 @@
+import { parsePointer } from '../content/pointer.ts';
+import { asAntwayError } from '../errors.ts';
+import { limits } from '../limits.ts';
 import { PeerUrl } from '../peer-url.ts';
 import { HttpTransport } from '../peers/transports/http.ts';
-import type { PointerReader } from './paid-pointers.ts';
+import { isSameState, type PointerReader } from './paid-pointers.ts';
+import { isAtMajority } from './pointer-majority.ts';
 import type { Relay } from './relay.ts';
 
 /** The peers that relays are. Such a peer may store a newer state of a pointer that the network does not have. */
@@ -17,6 +21,20 @@ export function relayPointerReader(relay: Pick<Relay, 'url' | 'pointer'>): Point
   return {
     url: relay.url,
     fetch: (address, signal) => peer.fetch(address, signal),
-    pointer: (address, maxBytes, signal) => relay.pointer(address, maxBytes, signal),
+    pointer: async (address, maxBytes, signal) => (await relay.pointer(address, maxBytes, signal)).record,
+    async hasState(address, record, signal) {
+      try {
+        const newest = await relay.pointer(address, limits.pointerBytes, signal);
+        if (!isSameState(parsePointer(newest.record, address).record, record)) return false;
+        const { holders, others } = newest;
+        // A relay of an older version tells only states that two nodes have.
+        return holders === undefined || isAtMajority(holders, others!);
+      } catch (error) {
+        signal.throwIfAborted();
+        const { code } = asAntwayError(error);
+        if (code === 'NOT_FOUND' || code === 'CORRUPT') return false;
+        throw error;
+      }
+    },
   };
 }

@@ -52,6 +52,15 @@ const maxErrorBytes = 64 * 1024;
 const tries = 6;
 const readTries = 3;
 
+/** The newest state of a pointer in the network, as a relay tells it. */
+export interface NewestState {
+  record: Uint8Array<ArrayBuffer>;
+  /** How many of the closest nodes have this state. A relay of an older version does not tell it. */
+  holders?: number;
+  /** How many others of them answered. */
+  others?: number;
+}
+
 /** A peer that brings paid records to the network: docs/reference/paid-uploads.md. Nothing that it says is trusted. */
 export class Relay implements Route {
   hasBatches = false;
@@ -172,16 +181,22 @@ export class Relay implements Route {
   }
 
   /**
-   * Reads the newest state of a pointer from the network. The relay's own store does not count. The record is not verified.
+   * Reads the newest state of a pointer that a node close to its address has. The relay's own store does not count. The record
+   * is not verified.
    * @throws AntwayError `NOT_FOUND` if the network has none, `CORRUPT` if the answer is too long, `DENIED` or `REFUSED` if the
    *   relay does not want to, `OLD_RELAY` if the relay cannot read the network, `SHORTFALL` if it does not answer.
    */
-  async pointer({ hex }: Address, maxBytes: number, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
-    const read = async () => {
+  async pointer({ hex }: Address, maxBytes: number, signal: AbortSignal): Promise<NewestState> {
+    const read = async (): Promise<NewestState> => {
       const init = { cache: 'no-store' } as const;
       const response = await this.#request(`/network/pointer/${hex}`, init, readMs, signal);
-      const { status } = response;
-      if (status === 200) return this.#bytes(response, maxBytes, signal);
+      const { status, headers } = response;
+      if (status === 200) {
+        const holders = countIn(headers.get('antway-holding-nodes'));
+        const others = countIn(headers.get('antway-other-nodes'));
+        const record = await this.#bytes(response, maxBytes, signal);
+        return { record, ...(holders !== undefined && others !== undefined && { holders, others }) };
+      }
       const code = await codeOf(response);
       signal.throwIfAborted();
       const details = { relay: this.url, address: hex, status, code };
@@ -304,6 +319,11 @@ async function codeOf(response: Response): Promise<string | undefined> {
 
 function isTemporary(status: number): boolean {
   return [429, 500, 502, 503, 504].includes(status);
+}
+
+/** @returns undefined without a number, as at a relay of an older version. */
+function countIn(header: string | null): number | undefined {
+  return header !== null && /^\d{1,3}$/.test(header) ? Number(header) : undefined;
 }
 
 /** A failure that may pass. */

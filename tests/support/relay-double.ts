@@ -25,6 +25,7 @@ const cors = {
   'access-control-allow-origin': '*',
   'access-control-allow-methods': 'GET, HEAD, POST, PUT',
   'access-control-allow-headers': '*',
+  'access-control-expose-headers': '*',
 };
 const pointerBytes = 5303;
 const nodeAccount = `0x${'07'.repeat(20)}`;
@@ -59,6 +60,8 @@ export interface RelayFaults {
   forgets?: boolean;
   /** Says that the network has no pointers. */
   hidesPointers?: boolean;
+  /** How many nodes have the state that is read, and how many others answer. Null: it does not tell, as older versions. */
+  nodeCounts?: readonly [holders: number, others: number] | null;
   /** The answer to each read of a pointer from the network. */
   readAnswer?: [status: number, body: unknown];
   /** How long the relay's own peer looks for a pointer. */
@@ -92,7 +95,7 @@ export class RelayDouble {
     const server = createServer((request, response) => {
       relay.#answer(request).then(
         ([status, body]) => {
-          response.writeHead(status, { 'content-type': 'application/json', ...cors });
+          response.writeHead(status, { 'content-type': 'application/json', ...cors, ...relay.#counts() });
           response.end(body instanceof Uint8Array ? body : JSON.stringify(body));
         },
         (error) => {
@@ -145,6 +148,12 @@ export class RelayDouble {
       rewardsAddress,
       amount: `${3n * BigInt(paid.price)}`,
     };
+  }
+
+  #counts(): Record<string, string> {
+    const counts = this.faults.nodeCounts === undefined ? [7, 0] : this.faults.nodeCounts;
+    if (!counts) return {};
+    return { 'antway-holding-nodes': `${counts[0]}`, 'antway-other-nodes': `${counts[1]}` };
   }
 
   async #answer(request: IncomingMessage): Promise<[number, unknown?]> {

@@ -215,6 +215,48 @@ describe('a pointer in the network', () => {
     expect(spent).toBe(recordPrice);
   });
 
+  it('is sent again for no further payment if fewer than four nodes have it', async () => {
+    const { record } = (await move('1', payFor)).pointer;
+    const save = async () => undefined;
+    const ask = vi.fn(payFor);
+    const again = () => inNetwork(ask, (at) => sendAgain(key.address, { ...at, states, save, signal }));
+    const outcomes: string[][] = [];
+    const spent = await spentBy(async () => {
+      for (const nodeCounts of [[4, 0], [3, 4], [1, 6], null] as const) {
+        relay.faults = { nodeCounts };
+        outcomes.push((await again()).stored);
+      }
+    });
+    // A relay of an older version tells only states that it counts as stored.
+    expect(outcomes).toEqual([[], [relay.url], [relay.url], []]);
+    expect([spent, ask.mock.calls.length]).toEqual([0n, 0]);
+    expect(relay.pointers.get(key.address.hex)).toEqual(Buffer.from(record));
+  });
+
+  it('is not paid for again while silent nodes may have it', async () => {
+    const pointer = signPointer(key, target('1'), []);
+    states = states.withPointers([pointer]);
+    relay.pointers.set(key.address.hex, pointer.record);
+    relay.faults = { nodeCounts: [3, 2] };
+    const ask = vi.fn(payFor);
+    const save = async () => undefined;
+    const again = inNetwork(ask, (at) => sendAgain(key.address, { ...at, states, save, signal }));
+    await expect(again).rejects.toMatchObject({ code: 'PEERS_UNREACHABLE' });
+    expect(ask).not.toHaveBeenCalled();
+  });
+
+  it('that was paid for and not stored is sent, although silent nodes may have it', async () => {
+    relay.faults = { putStatus: 410 };
+    expect(await problemOf(move('1', payFor))).toBe('QUOTE_EXPIRED');
+    relay.pointers.set(key.address.hex, states.newest!.record);
+    relay.faults = { nodeCounts: [3, 2] };
+    const ask = vi.fn(payFor);
+    const spent = await spentBy(async () => {
+      expect((await move('1', ask)).stored).toEqual([relay.url]);
+    });
+    expect([spent, ask.mock.calls.length]).toEqual([0n, 0]);
+  });
+
   it('has no counter a second time that only the store of a relay has', async () => {
     // On another device, the owner stored it there without a payment.
     const other = signPointer(key, target('1'), [{ counter: 3n }]);

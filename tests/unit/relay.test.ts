@@ -108,7 +108,8 @@ describe('a relay', () => {
 describe('a pointer that a relay reads from the network', () => {
   const address = Address.fromHex('cd'.repeat(32));
   const record = new Uint8Array(limits.pointerBytes).fill(7);
-  const read = (by = signal) => new Relay(url, 1).pointer(address, limits.pointerBytes, by);
+  const newest = (by = signal) => new Relay(url, 1).pointer(address, limits.pointerBytes, by);
+  const read = async (by = signal) => (await newest(by)).record;
   const answer = (status: number, body: string | Uint8Array) => (response: ServerResponse) =>
     response.writeHead(status).end(body);
 
@@ -122,6 +123,23 @@ describe('a pointer that a relay reads from the network', () => {
     ];
     expect(await read()).toEqual(record);
     expect(paths).toEqual([`/network/pointer/${address.hex}`]);
+  });
+
+  it.each([
+    ['3', '2', { holders: 3, others: 2 }],
+    ['7', '0', { holders: 7, others: 0 }],
+    [undefined, undefined, {}],
+    ['3', undefined, {}],
+    ['-1', '7', {}],
+    ['4e3', '0', {}],
+    ['', '', {}],
+  ])('is at as many nodes as the relay says: %s, and not at %s', async (holding, other, counts) => {
+    const headers = {
+      ...(holding !== undefined && { 'antway-holding-nodes': holding }),
+      ...(other !== undefined && { 'antway-other-nodes': other }),
+    };
+    answers = [(response) => response.writeHead(200, headers).end(record)];
+    expect(await newest()).toEqual({ record, ...counts });
   });
 
   it('is absent only if the relay says so with its code', async () => {

@@ -47,6 +47,8 @@ struct CorsAccess {
     /// The value of `CorsAccess-Control-Allow-Origin`, if the page may read responses.
     allowed: Option<HeaderValue>,
     methods: &'static str,
+    /// The headers that pages may read.
+    exposed: &'static str,
     /// Whether caches must store responses separately for each origin.
     depends_on_origin: bool,
 }
@@ -71,6 +73,10 @@ impl CorsAccess {
         // The user pays for such an upload, and this peer stores nothing. So no permission to write is needed.
         let is_paid_upload = request.uri().path().starts_with("/network/");
         Self {
+            exposed: match is_paid_upload {
+                true => "Antway-Holding-Nodes, Antway-Other-Nodes, Retry-After",
+                false => "ETag, Content-Length, Retry-After",
+            },
             methods: match (is_paid_upload, may_write) {
                 (true, _) => "GET, HEAD, POST, PUT",
                 (false, true) => "GET, HEAD, PUT",
@@ -104,7 +110,7 @@ impl CorsAccess {
         if let Some(origin) = self.allowed {
             headers.insert(TIMING_ALLOW_ORIGIN, origin.clone());
             headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
-            let exposed = HeaderValue::from_static("ETag, Content-Length, Retry-After");
+            let exposed = HeaderValue::from_static(self.exposed);
             headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
         }
     }

@@ -10,15 +10,15 @@ use crate::limits::{
     MAX_CHUNK_BYTES, MAX_PLAN_BYTES, MAX_POOLS, MAX_QUOTED_RECORDS, POINTER_BYTES,
 };
 use crate::paid_uploads::{
-    BatchProof, EvmHex, PaidUpload, PaymentChain, Plan, ReadError, RecordName, RecordPayment,
-    StoreError, Text,
+    BatchProof, EvmHex, NetworkPointer, PaidUpload, PaymentChain, Plan, ReadError, RecordName,
+    RecordPayment, StoreError, Text,
 };
 use crate::service::Service;
 use axum::Extension;
 use axum::body::Body;
 use axum::extract::{Path, Request, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
 use bytes::{Buf, Bytes};
 use serde::{Deserialize, Serialize};
@@ -26,6 +26,12 @@ use std::sync::Arc;
 
 /// The rules by which a quote becomes a payment, as the network's software numbers them.
 const SETTLEMENT_VERSION: u32 = 1;
+
+/// The header with the number of nodes that have a state of a pointer.
+const HOLDING_NODES: HeaderName = HeaderName::from_static("antway-holding-nodes");
+
+/// The header with the number of other nodes that answered.
+const OTHER_NODES: HeaderName = HeaderName::from_static("antway-other-nodes");
 
 /// The length of the number before the plan in the body of an upload.
 const PLAN_LENGTH_BYTES: usize = 4;
@@ -106,9 +112,15 @@ pub async fn get_pointer(
 ) -> Response {
     let mut timer = RequestTimer::new(&service, "network_pointer");
     match read_pointer(&service, &client, &address, &headers).await {
-        Ok(record) => {
+        Ok(NetworkPointer {
+            record,
+            holders,
+            others,
+        }) => {
             timer.set_outcome("ok");
-            record_response(record)
+            let counts = [(HOLDING_NODES, holders), (OTHER_NODES, others)];
+            let counts = counts.map(|(name, count)| (name, count.to_string()));
+            (counts, record_response(record)).into_response()
         }
         Err(error) => error_response(error, timer),
     }
@@ -119,7 +131,7 @@ async fn read_pointer(
     client: &Client,
     address: &str,
     headers: &HeaderMap,
-) -> Result<Bytes, HttpError> {
+) -> Result<NetworkPointer, HttpError> {
     if !is_from_payer(service, headers) {
         return Err(HttpError::Forbidden);
     }
@@ -127,14 +139,15 @@ async fn read_pointer(
     if service.is_denied(address) {
         return Err(HttpError::Denied);
     }
-    let _place = service.acquire_place(client).await.ok_or(HttpError::Busy)?;
-    let read = service.network_pointer(client, address).await;
+    let permit = service.acquire_network_read(client).await;
+    let permit = permit.ok_or(HttpError::Busy)?;
+    let read = service.network_pointer(client, address, permit).await;
     // The list may have changed while the nodes were asked.
     if service.is_denied(address) {
         return Err(HttpError::Denied);
     }
     match read {
-        Ok(record) => record.ok_or(HttpError::NotFound),
+        Ok(state) => state.ok_or(HttpError::NotFound),
         Err(ReadError::Shortfall) => Err(HttpError::Shortfall),
         Err(ReadError::Disconnected) => Err(HttpError::Disconnected),
     }

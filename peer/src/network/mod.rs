@@ -13,6 +13,8 @@ mod gather;
 mod node;
 #[cfg(any(feature = "autonomi", test))]
 mod pointer_read;
+#[cfg(any(feature = "autonomi", test))]
+mod pointer_survey;
 #[cfg(feature = "autonomi")]
 mod pools;
 #[cfg(feature = "autonomi")]

@@ -2,10 +2,12 @@
 
 use super::connection::NetworkClient;
 use super::pointer_read::{PointerRecord, read_pointer};
+use super::pointer_survey::survey_pointer;
 use super::record_read::{NoAnswer, ReadTimes, Verdict, read_record};
 use super::replies::Replies;
 use crate::address::Address;
 use crate::limits::{MAX_NETWORK_TRANSFERS, MAX_NETWORK_UPLOADS, POINTER_BYTES};
+use crate::paid_uploads::NetworkPointer;
 use ant_protocol::{
     CHUNK_PROTOCOL_ID, CLOSE_GROUP_MAJORITY, CLOSE_GROUP_SIZE, ChunkGetRequest, ChunkGetResponse,
     ChunkMessage, ChunkMessageBody, MAX_WIRE_MESSAGE_SIZE, Pointer, PointerGetRequest,
@@ -109,6 +111,25 @@ impl NetworkNode {
         let answers = answers.map(|node| self.ask_for_pointer(node, address));
         match read_pointer(answers.collect(), CLOSE_GROUP_SIZE).await {
             Verdict::Found(pointer) => Verdict::Found(pointer.to_bytes().into()),
+            Verdict::Absent => Verdict::Absent,
+            Verdict::Unclear => Verdict::Unclear,
+        }
+    }
+
+    /// Finds the newest state of a pointer that a node close to its address has, and how many have it.
+    pub async fn survey_pointer(&self, address: Address) -> Verdict<NetworkPointer> {
+        let Ok(group) = self.closest_nodes(address, CLOSE_GROUP_SIZE).await else {
+            return Verdict::Unclear;
+        };
+        let answers = group.into_iter();
+        let answers = answers.map(|node| self.ask_for_pointer(node, address));
+        let survey = survey_pointer(answers.collect(), CLOSE_GROUP_SIZE, READ_TIMES.grace);
+        match survey.await {
+            Verdict::Found((pointer, holders, others)) => Verdict::Found(NetworkPointer {
+                record: pointer.to_bytes().into(),
+                holders,
+                others,
+            }),
             Verdict::Absent => Verdict::Absent,
             Verdict::Unclear => Verdict::Unclear,
         }

@@ -19,7 +19,7 @@ pub trait PointerRecord {
 }
 
 /// How many nodes of a group of `size` have to answer, or have to hold a final record.
-fn majority(size: usize) -> usize {
+pub fn majority(size: usize) -> usize {
     size / 2 + 1
 }
 
@@ -27,13 +27,25 @@ fn majority(size: usize) -> usize {
 const WITNESSES: usize = 2;
 
 /// The different records of the answers, and the number of nodes that hold each.
-struct Tally<R> {
-    answers: usize,
-    records: Vec<(R, usize)>,
+pub struct Tally<R> {
+    /// The number of answers.
+    pub answers: usize,
+    /// Each record, and the number of its holders.
+    pub records: Vec<(R, usize)>,
+}
+
+impl<R> Default for Tally<R> {
+    fn default() -> Self {
+        Self {
+            answers: 0,
+            records: Vec::new(),
+        }
+    }
 }
 
 impl<R: PointerRecord> Tally<R> {
-    fn add(&mut self, answer: Option<R>) {
+    /// Counts the answer of a node.
+    pub fn add(&mut self, answer: Option<R>) {
         self.answers += 1;
         let Some(record) = answer else { return };
         let same = self.records.iter_mut();
@@ -48,22 +60,29 @@ impl<R: PointerRecord> Tally<R> {
 
     /// The index of the newest record with enough holders.
     fn newest_witnessed(&self) -> Option<usize> {
+        self.newest(WITNESSES)
+    }
+
+    /// The index of the newest record that so many nodes have.
+    pub fn newest(&self, witnesses: usize) -> Option<usize> {
         let mut newest: Option<usize> = None;
         for (index, (record, holders)) in self.records.iter().enumerate() {
             let is_newer = newest.is_none_or(|best| record.replaces(&self.records[best].0));
-            if *holders >= WITNESSES && is_newer {
+            if *holders >= witnesses && is_newer {
                 newest = Some(index);
             }
         }
         newest
     }
 
-    fn final_records(&self) -> impl Iterator<Item = usize> {
+    /// The indexes of the final records.
+    pub fn final_records(&self) -> impl Iterator<Item = usize> {
         let indexes = 0..self.records.len();
         indexes.filter(|&index| self.records[index].0.is_final())
     }
 
-    fn final_of_majority(&self, size: usize) -> Option<usize> {
+    /// The index of the final record that most nodes have.
+    pub fn final_of_majority(&self, size: usize) -> Option<usize> {
         self.final_records()
             .find(|&index| self.records[index].1 >= majority(size))
     }
@@ -109,10 +128,7 @@ pub async fn read_pointer<R: PointerRecord>(
     mut answers: FuturesUnordered<impl Future<Output = Result<Option<R>, NoAnswer>>>,
     size: usize,
 ) -> Verdict<R> {
-    let mut tally = Tally {
-        answers: 0,
-        records: Vec::new(),
-    };
+    let mut tally = Tally::default();
     while let Some(answer) = answers.next().await {
         if let Ok(answer) = answer {
             tally.add(answer);

@@ -150,6 +150,17 @@ pub enum ReadError {
     Disconnected,
 }
 
+/// The newest state of a pointer that a node close to its address has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NetworkPointer {
+    /// The record.
+    pub record: Bytes,
+    /// How many of the closest nodes have this state.
+    pub holders: usize,
+    /// How many others of them answered: they have an older state, or none.
+    pub others: usize,
+}
+
 /// A network whose nodes the peer asks for its clients.
 pub trait RelayedNetwork: Send + Sync + 'static {
     /// Asks the nodes that are closest to the record for their prices. `size` is the number of its bytes.
@@ -166,6 +177,10 @@ pub trait RelayedNetwork: Send + Sync + 'static {
     /// Stores a record at the nodes that are closest to it. Storing it twice is no error.
     fn store(&self, upload: PaidUpload) -> BoxFuture<'_, Result<(), StoreError>>;
 
-    /// Reads the newest state of a pointer from the nodes that are closest to it. `None` if most of them have none.
-    fn read_pointer(&self, address: Address) -> BoxFuture<'_, Result<Option<Bytes>, ReadError>>;
+    /// Reads the newest state of a pointer from the nodes that are closest to it, also if only one of them has it. `None` if
+    /// most of them have none, and none of them sent one.
+    fn read_pointer(
+        &self,
+        address: Address,
+    ) -> BoxFuture<'_, Result<Option<NetworkPointer>, ReadError>>;
 }

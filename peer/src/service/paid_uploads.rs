@@ -4,16 +4,15 @@ use super::Service;
 use crate::address::Address;
 use crate::client::{Client, LookupPermit};
 use crate::limits::{
-    Limits, MAX_PAID_RECORDS, NETWORK_READ_TIMEOUT, PAID_STORE_TIMEOUT, POINTER_BYTES,
-    QUOTE_TIMEOUT,
+    Limits, MAX_NETWORK_READS, MAX_PAID_RECORDS, NETWORK_READ_TIMEOUT, PAID_STORE_TIMEOUT,
+    POINTER_BYTES, QUOTE_TIMEOUT,
 };
 use crate::memory::ChunkPermit;
 use crate::paid_uploads::{
-    Disconnected, Offer, PaidUpload, PaymentChain, Quote, ReadError, RecordName, RelayedNetwork,
-    StoreError,
+    Disconnected, NetworkPointer, Offer, PaidUpload, PaymentChain, Quote, ReadError, RecordName,
+    RelayedNetwork, StoreError,
 };
 use crate::pointer;
-use bytes::Bytes;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
@@ -24,10 +23,14 @@ pub struct PaidUploads {
     network: Arc<dyn RelayedNetwork>,
     requests: Arc<Semaphore>,
     records: Arc<Semaphore>,
+    reads: Arc<Semaphore>,
 }
 
 /// The permit for a request that may wait for the network: one of its client's network, and one of all.
 pub type PaidPermit = LookupPermit;
+
+/// As [`PaidPermit`], for a request that only reads.
+pub type NetworkReadPermit = LookupPermit;
 
 impl PaidUploads {
     /// No record is on its way yet.
@@ -37,6 +40,7 @@ impl PaidUploads {
             network,
             requests: Arc::new(Semaphore::new(limits.paid_requests())),
             records: Arc::new(Semaphore::new(MAX_PAID_RECORDS)),
+            reads: Arc::new(Semaphore::new(MAX_NETWORK_READS)),
         }
     }
 }
@@ -60,15 +64,18 @@ impl Service {
     /// Waits for a place among the requests that may wait for the network, and for the memory of a chunk. `None` if the
     /// client has to try again. The places leave most of the memory to other requests.
     pub async fn acquire_paid(&self, client: &Client) -> Option<(PaidPermit, ChunkPermit)> {
-        let place = self.acquire_place(client).await?;
-        Some((place, self.acquire_chunk(client).await?))
-    }
-
-    /// As [`Self::acquire_paid`], for a request without a large body.
-    pub async fn acquire_place(&self, client: &Client) -> Option<PaidPermit> {
         let account = self.account(client);
         let requests = &self.paid().requests;
         let acquiring = account.acquire(|network| &network.paid_requests, requests);
+        let place = timeout(self.limits.request_timeout, acquiring).await.ok()?;
+        Some((place, self.acquire_chunk(client).await?))
+    }
+
+    /// Waits for a place among the reads of the network. `None` if the client has to try again.
+    pub async fn acquire_network_read(&self, client: &Client) -> Option<NetworkReadPermit> {
+        let account = self.account(client);
+        let reads = &self.paid().reads;
+        let acquiring = account.acquire(|network| &network.network_reads, reads);
         timeout(self.limits.request_timeout, acquiring).await.ok()
     }
 
@@ -124,33 +131,26 @@ impl Service {
         stored.unwrap_or(Err(StoreError::Shortfall))
     }
 
-    /// Reads the newest state of a pointer from the network. The store of this peer does not count. Waits while the client's
-    /// network has many such requests.
+    /// Reads the newest state of a pointer from the network. The store of this peer does not count.
     pub async fn network_pointer(
         &self,
         client: &Client,
         address: Address,
-    ) -> Result<Option<Bytes>, ReadError> {
-        let paid = self.paid();
-        let reading = async {
-            let account = self.account(client);
-            let _permit = account
-                .acquire(|network| &network.paid_records, &paid.records)
-                .await;
-            paid.network.read_pointer(address).await
-        };
+        _permit: NetworkReadPermit,
+    ) -> Result<Option<NetworkPointer>, ReadError> {
+        let reading = self.paid().network.read_pointer(address);
         let read = timeout(NETWORK_READ_TIMEOUT, reading).await;
-        let Some(record) = read.unwrap_or(Err(ReadError::Shortfall))? else {
+        let Some(state) = read.unwrap_or(Err(ReadError::Shortfall))? else {
             return Ok(None);
         };
-        let checked = record.clone();
+        let checked = state.record.clone();
         let verifying =
             tokio::task::spawn_blocking(move || pointer::is_valid(&checked, address)).await;
         if !verifying.expect("verifying does not panic") {
             return Err(ReadError::Shortfall);
         }
         self.record_bytes(client, POINTER_BYTES as u32);
-        Ok(Some(record))
+        Ok(Some(state))
     }
 
     fn paid(&self) -> &PaidUploads {

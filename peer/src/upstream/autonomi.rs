@@ -6,7 +6,8 @@ use crate::network::{
     NetworkConnection, NetworkNode, NetworkSetting, NetworkStatus, RetryTimes, Verdict,
 };
 use crate::paid_uploads::{
-    Disconnected, Offer, PaidUpload, Quote, ReadError, RecordName, RelayedNetwork, StoreError,
+    Disconnected, NetworkPointer, Offer, PaidUpload, Quote, ReadError, RecordName, RelayedNetwork,
+    StoreError,
 };
 use crate::source::{SourceError, SourceFuture};
 use crate::via::Via;
@@ -46,12 +47,12 @@ impl AutonomiUpstream {
 
     /// A record is absent only if enough nodes answered that they do not have it. Slow or failing nodes make the
     /// upstream *busy*. It is *unreachable* only without a connection.
-    async fn read<F>(
+    async fn read<T, F>(
         &self,
         read: impl Fn(Arc<NetworkNode>) -> F,
-    ) -> Result<Option<Bytes>, SourceError>
+    ) -> Result<Option<T>, SourceError>
     where
-        F: Future<Output = Verdict<Bytes>>,
+        F: Future<Output = Verdict<T>>,
     {
         for _ in 0..ATTEMPTS {
             let client = self.connection.client().await?;
@@ -123,10 +124,13 @@ impl RelayedNetwork for AutonomiUpstream {
         })
     }
 
-    fn read_pointer(&self, address: Address) -> BoxFuture<'_, Result<Option<Bytes>, ReadError>> {
+    fn read_pointer(
+        &self,
+        address: Address,
+    ) -> BoxFuture<'_, Result<Option<NetworkPointer>, ReadError>> {
         Box::pin(async move {
             let reading =
-                self.read(move |client| async move { client.read_pointer(address).await });
+                self.read(move |client| async move { client.survey_pointer(address).await });
             reading.await.map_err(|error| match error {
                 SourceError::Unreachable(_) => ReadError::Disconnected,
                 _ => ReadError::Shortfall,

@@ -2,9 +2,10 @@
 //! one.
 
 use crate::http::{Response, request};
-use crate::paid_uploads::{CHAIN, StubNetwork, address, count, refusal, start};
+use crate::paid_uploads::{CHAIN, StubNetwork, address, count, quotes, refusal, start};
 use crate::pointer_writes::Owner;
 use crate::test_peer::TestPeer;
+use antway_peer::limits::MAX_NETWORK_READS;
 use antway_peer::paid_uploads::ReadError;
 use antway_peer::source::{ChunkSource, PutPointerOutcome};
 use futures_util::FutureExt;
@@ -144,56 +145,75 @@ async fn tells_an_absent_pointer_from_a_network_that_does_not_answer() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn many_readers_of_the_network_get_few_places_and_delay_no_others() {
-    let flags = [CHAIN, "--max-chunks-in-memory=8", "--request-timeout=1s"];
-    let (peer, network) = start(silent_network(), &flags).await;
-    let stored = peer.store_chunk(1, 1000).await;
+async fn says_how_many_nodes_have_the_state() {
+    let owner = Owner::new(1);
+    let (peer, _) = start(network_with(owner.sign(3, 0, 3)), &[CHAIN]).await;
+    let path = path_of(&owner);
+    for response in [peer.get(&path).await, head(&peer, &path).await] {
+        assert_eq!(response.header("antway-holding-nodes"), Some("3"));
+        assert_eq!(response.header("antway-other-nodes"), Some("2"));
+        let exposed = response.header("access-control-expose-headers").unwrap();
+        assert!(exposed.contains("Antway-Holding-Nodes, Antway-Other-Nodes"));
+    }
+    // The peer's own store is no node.
+    let own = peer.get(&format!("/pointer/{}", owner.address())).await;
+    assert_eq!(own.header("antway-holding-nodes"), None);
+}
+
+/// Reads, and runs `meanwhile` once so many reads were refused. The others still wait for the network.
+async fn with_readers<T>(
+    peer: &TestPeer,
+    readers: usize,
+    refusals: usize,
+    meanwhile: impl Future<Output = T>,
+) -> T {
     let path = format!("/network/pointer/{}", address(5));
     let refused = AtomicUsize::new(0);
-    let asking = (0..8).map(|_| {
+    let asking = (0..readers).map(|_| {
         peer.get(&path).map(|response| {
             assert_eq!(refusal(&response), (503, "BUSY".to_owned()));
             count(&refused);
         })
     });
-    let reading = async {
-        // A quarter of the eight chunks.
-        while refused.load(Ordering::Relaxed) < 6 {
+    let waiting = async {
+        while refused.load(Ordering::Relaxed) < refusals {
             sleep(Duration::from_millis(10)).await;
         }
-        assert_eq!(network.asked.load(Ordering::Relaxed), 2);
-        let path = format!("/chunk/{}", stored.address());
-        assert_eq!(peer.get(&path).await.status, 200);
+        meanwhile.await
     };
     tokio::select! {
         _ = join_all(asking) => panic!("the network is silent"),
-        () = reading => {}
+        done = waiting => done,
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_client_network_leaves_places_to_others() {
-    let flags = [
-        CHAIN,
-        "--limit-loopback",
-        "--max-chunks-in-memory=16",
-        "--request-timeout=1s",
-    ];
-    let (peer, network) = start(silent_network(), &flags).await;
-    let path = format!("/network/pointer/{}", address(5));
-    let refused = AtomicUsize::new(0);
-    let asking = (0..4).map(|_| peer.get(&path).inspect(|_| count(&refused)));
-    let waiting = async {
-        while refused.load(Ordering::Relaxed) < 2 {
-            sleep(Duration::from_millis(10)).await;
-        }
+async fn reads_of_a_silent_network_have_few_places_and_delay_no_upload() {
+    let network = StubNetwork {
+        hides_pointers: true,
+        ..StubNetwork::default()
     };
-    tokio::select! {
-        _ = join_all(asking) => panic!("the network is silent"),
-        () = waiting => {}
-    }
-    // Half of the four places.
-    assert_eq!(network.asked.load(Ordering::Relaxed), 2);
+    // One place for uploads.
+    let flags = [CHAIN, "--max-chunks-in-memory=4", "--request-timeout=1s"];
+    let (peer, network) = start(network, &flags).await;
+    let stored = peer.store_chunk(1, 1000).await;
+    let meanwhile = async {
+        assert_eq!(network.asked.load(Ordering::Relaxed), MAX_NETWORK_READS);
+        let path = format!("/chunk/{}", stored.address());
+        assert_eq!(peer.get(&path).await.status, 200);
+        let body = format!(r#"{{"records":[{{"address":"{}","size":5}}]}}"#, address(5));
+        assert_eq!(quotes(&peer, &body).await.status, 200);
+    };
+    with_readers(&peer, MAX_NETWORK_READS + 3, 3, meanwhile).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_client_network_leaves_reads_to_others() {
+    let flags = [CHAIN, "--limit-loopback", "--request-timeout=1s"];
+    let (peer, network) = start(silent_network(), &flags).await;
+    let half = MAX_NETWORK_READS / 2;
+    let meanwhile = async { assert_eq!(network.asked.load(Ordering::Relaxed), half) };
+    with_readers(&peer, half + 2, 2, meanwhile).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

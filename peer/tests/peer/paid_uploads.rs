@@ -5,8 +5,9 @@ use crate::process::command;
 use crate::test_peer::{TestPeer, chunk};
 use antway_peer::address::Address;
 use antway_peer::paid_uploads::{
-    Base64, BatchProof, Disconnected, EvmHex, LeafBranch, Offer, PaidPool, PaidUpload, Plan, Quote,
-    QuotedPlan, ReadError, RecordName, RecordPayment, RelayedNetwork, StoreError, Text,
+    Base64, BatchProof, Disconnected, EvmHex, LeafBranch, NetworkPointer, Offer, PaidPool,
+    PaidUpload, Plan, Quote, QuotedPlan, ReadError, RecordName, RecordPayment, RelayedNetwork,
+    StoreError, Text,
 };
 use antway_peer::source::{
     Chunk, ChunkBody, ChunkSource, PutOutcome, PutPointerOutcome, SourceFuture, SourceStats,
@@ -32,11 +33,13 @@ pub const CHAIN: &str = "--allow-paid-uploads=31337,0x11111111111111111111111111
 pub struct StubNetwork {
     pub uploads: Mutex<Vec<PaidUpload>>,
     pub store_error: Mutex<Option<StoreError>>,
-    /// The record that it gives for every pointer.
+    /// The record that it gives for every pointer. Three nodes have it, and two others answer.
     pub pointer: Mutex<Option<Vec<u8>>>,
     pub read_error: Mutex<Option<ReadError>>,
     pub is_disconnected: bool,
     pub is_silent: bool,
+    /// Only pointers are never answered.
+    pub hides_pointers: bool,
     /// The requests that reached it.
     pub asked: AtomicUsize,
 }
@@ -95,15 +98,23 @@ impl RelayedNetwork for StubNetwork {
         .boxed()
     }
 
-    fn read_pointer(&self, _address: Address) -> BoxFuture<'_, Result<Option<Bytes>, ReadError>> {
+    fn read_pointer(
+        &self,
+        _address: Address,
+    ) -> BoxFuture<'_, Result<Option<NetworkPointer>, ReadError>> {
         count(&self.asked);
         async move {
-            if self.is_silent {
+            if self.is_silent || self.hides_pointers {
                 std::future::pending::<()>().await;
             }
             let record = self.pointer.lock().unwrap().clone();
             let error = *self.read_error.lock().unwrap();
-            error.map_or(Ok(record.map(Bytes::from)), Err)
+            let pointer = record.map(|record| NetworkPointer {
+                record: record.into(),
+                holders: 3,
+                others: 2,
+            });
+            error.map_or(Ok(pointer), Err)
         }
         .boxed()
     }
@@ -191,7 +202,7 @@ pub fn address(first: u8) -> String {
     Address::from([first; 32]).to_string()
 }
 
-async fn quotes(peer: &TestPeer, body: &str) -> Response {
+pub async fn quotes(peer: &TestPeer, body: &str) -> Response {
     let length = body.len().to_string();
     let headers = [("Content-Length", &*length)];
     let base = peer.peer.http();
