@@ -3,10 +3,20 @@ import type { AntwayError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { raceAbort, transferMs } from '../util/watchdog.ts';
 import { resized } from './buffers.ts';
+import { lengthOf } from './bytes.ts';
 import type { NodeChannel } from './channel.ts';
-import { decodePointerGet, decodePointerPut, encodePointerGet, encodePointerPut } from './chunk-protocol.ts';
+import {
+  type CandidateQuote,
+  decodeCandidate,
+  decodeChunkPut,
+  decodePointerGet,
+  decodePointerPut,
+  encodeCandidate,
+  encodeChunkPut,
+  encodePointerGet,
+  encodePointerPut,
+} from './chunk-protocol.ts';
 import { type Clock, withTimeout } from './clock.ts';
-import { frameMessages } from './frames.ts';
 import { Inbox } from './inbox.ts';
 import {
   checkStored,
@@ -21,11 +31,21 @@ import {
   parseQuote,
   type RequestBody,
   type Response,
+  refuseError,
 } from './messages.ts';
 import { type NodeAddress, peerIdBytes } from './node-address.ts';
-import type { Abilities, NodeClient, PaidChunk, PaidState, Quoted, RequestOptions } from './node-client.ts';
+import type {
+  Abilities,
+  BatchedChunk,
+  NodeClient,
+  PaidChunk,
+  PaidState,
+  Quoted,
+  RequestOptions,
+} from './node-client.ts';
 import { nodeError } from './node-error.ts';
 import { nodeLimits } from './node-limits.ts';
+import { Outbox } from './outbox.ts';
 import { Places } from './places.ts';
 import { RateLimit } from './rate-limit.ts';
 import { acceptBytes, Handshake, recordOverheadBytes, type Session } from './session.ts';
@@ -35,7 +55,8 @@ const smallFrame = nodeLimits.headerBytes + recordOverheadBytes;
 
 /** The bytes of a request. */
 interface Content {
-  body?: Uint8Array<ArrayBuffer>;
+  /** In parts, so that a large chunk is not copied. */
+  body?: readonly Uint8Array<ArrayBuffer>[];
   /** The time that a node gets to work on them before it answers, in milliseconds. For a payment it asks the chain. */
   workMs?: number;
 }
@@ -55,6 +76,7 @@ export class ChannelClient implements NodeClient {
   readonly #channel: NodeChannel;
   readonly #clock: Clock;
   readonly #inbox: Inbox;
+  readonly #outbox: Outbox;
   readonly #rate: RateLimit;
   /** One request beside the hello, until the node has said that it takes several. */
   readonly #places = new Places(1);
@@ -64,9 +86,8 @@ export class ChannelClient implements NodeClient {
   #session: Session | undefined;
   #greeting: Promise<Hello> | undefined;
   #isGreeted = false;
-  /** A node stores one chunk of a connection at a time. */
+  /** For the chunks that it stores. */
   readonly #puts = new Places(1);
-  #sending: Promise<void> = Promise.resolve();
   #lastId = 0;
 
   private constructor(channel: NodeChannel, address: NodeAddress, clock: Clock) {
@@ -74,6 +95,7 @@ export class ChannelClient implements NodeClient {
     this.address = address;
     this.#clock = clock;
     this.#rate = new RateLimit(clock, nodeLimits.requestsPerSecond, nodeLimits.requestBurst);
+    this.#outbox = new Outbox(channel, clock, this.#end.signal);
     this.#inbox = new Inbox(clock, {
       onPayload: (payload) => this.#received(payload),
       onBytes: (count) => {
@@ -123,6 +145,7 @@ export class ChannelClient implements NodeClient {
     const has = (...names: string[]) => names.every((name) => capabilities.has(name));
     return {
       hasPointers: has('pointer_protocol', 'chunk_protocol'),
+      hasBatches: has('chunk_protocol'),
       payment: has('quote_chunk', 'put_chunk') ? payment : undefined,
     };
   }
@@ -154,19 +177,43 @@ export class ChannelClient implements NodeClient {
   async putChunk({ address, bytes, quote, transaction }: PaidChunk, options: RequestOptions): Promise<void> {
     // A chunk is too large to be sent twice.
     await this.abilities(options.signal);
-    const release = await raceAbort(this.#puts.take(options.signal), this.#end.signal);
+    const release = await this.#putPlace(options.signal);
     const paid = { quote, transaction_hash: transaction };
     const request = { type: 'put_chunk', address: address.hex, ...paid } as const;
-    const content = { body: bytes, workMs: nodeLimits.putMs };
+    const content = { body: [bytes], workMs: nodeLimits.putMs };
     const response = await this.#request(request, smallFrame, options, content, release);
     this.#parsed(response, () => checkStored(response, address.hex));
   }
 
-  async getPointer(address: Address, options: RequestOptions): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  async quoteCandidate(pool: Address, timestamp: number, options: RequestOptions): Promise<CandidateQuote> {
+    await this.#require('hasBatches', options.signal);
     return this.#chunkProtocol(
       options,
       0,
-      (id) => encodePointerGet(id, address.bytes),
+      // The price does not depend on the size.
+      (id) => [encodeCandidate(id, pool.bytes, nodeLimits.chunkBytes, timestamp)],
+      decodeCandidate,
+    );
+  }
+
+  async putBatchedChunk({ address, bytes, proof }: BatchedChunk, options: RequestOptions): Promise<void> {
+    await this.#require('hasBatches', options.signal);
+    const release = await this.#putPlace(options.signal);
+    await this.#chunkProtocol(
+      options,
+      nodeLimits.batchedPutMs,
+      (id) => encodeChunkPut(id, address.bytes, bytes, proof),
+      (body, id) => decodeChunkPut(body, id, address.bytes),
+      release,
+    );
+  }
+
+  async getPointer(address: Address, options: RequestOptions): Promise<Uint8Array<ArrayBuffer> | undefined> {
+    await this.abilities(options.signal);
+    return this.#chunkProtocol(
+      options,
+      0,
+      (id) => [encodePointerGet(id, address.bytes)],
       (body, id) => decodePointerGet(body, id, address.bytes, limits.pointerBytes),
     );
   }
@@ -175,13 +222,11 @@ export class ChannelClient implements NodeClient {
     { address, state, record, proof }: PaidState,
     options: RequestOptions,
   ): Promise<'stored' | 'stale'> {
-    if (!(await this.abilities(options.signal)).hasPointers) {
-      throw nodeError('refused', 'A node stores no pointers.', undefined, { reason: 'unsupported' });
-    }
+    await this.#require('hasPointers', options.signal);
     return this.#chunkProtocol(
       options,
       nodeLimits.putMs,
-      (id) => encodePointerPut(id, record, proof),
+      (id) => [encodePointerPut(id, record, proof)],
       (body, id) => decodePointerPut(body, id, address.bytes, state),
     );
   }
@@ -197,7 +242,7 @@ export class ChannelClient implements NodeClient {
     });
     this.#inbox.expect(acceptBytes);
     this.#channel.onMessage = (message) => this.#inbox.take(message);
-    await raceAbort(this.#send(handshake.hello), signal);
+    await raceAbort(this.#outbox.send(handshake.hello), signal);
     const accept = await raceAbort(raceAbort(accepted, this.#end.signal), signal);
     this.#session = handshake.finish(accept, peerIdBytes(this.address));
   }
@@ -214,23 +259,35 @@ export class ChannelClient implements NodeClient {
 
   #onAccept: (accept: Uint8Array) => void = () => undefined;
 
+  /** A node stores one chunk of a connection at a time. @returns a function that ends the turn. */
+  #putPlace(signal: AbortSignal): Promise<() => void> {
+    return raceAbort(this.#puts.take(signal), this.#end.signal);
+  }
+
+  /** @throws AntwayError with `details.reason` `unsupported` if the node lacks the ability. */
+  async #require(ability: 'hasPointers' | 'hasBatches', signal: AbortSignal): Promise<void> {
+    if ((await this.abilities(signal))[ability]) return;
+    const message = `A node stores no ${ability === 'hasPointers' ? 'pointers' : 'batches'}.`;
+    throw nodeError('refused', message, undefined, { reason: 'unsupported' });
+  }
+
   /**
-   * Sends a message of the network's own protocol, and reads its answer. Both have the number of the request.
-   * @param workMs as of `Content`.
+   * Sends a message of the network's own protocol, and reads its answer. Both have the number of the request. Call it after
+   * the greeting: a request before it may be sent again, with another number.
+   * @param workMs as of `Content`. @param onEnd as of `#request`.
    */
   async #chunkProtocol<T>(
     options: RequestOptions,
     workMs: number,
-    encode: (id: number) => Uint8Array<ArrayBuffer>,
+    encode: (id: number) => readonly Uint8Array<ArrayBuffer>[],
     decode: (body: Uint8Array, id: number) => T,
+    onEnd?: () => void,
   ): Promise<T> {
-    // A request before the greeting may be sent again, with another number.
-    await this.abilities(options.signal);
     // `#request` takes this number, so nothing may be awaited before.
     const id = this.#lastId + 1;
     const frame = smallFrame + nodeLimits.smallBodyBytes;
     const content = { body: encode(id), workMs };
-    const response = await this.#request({ type: 'chunk_protocol' }, frame, options, content);
+    const response = await this.#request({ type: 'chunk_protocol' }, frame, options, content, onEnd);
     return this.#parsed(response, () => decode(response.body, id));
   }
 
@@ -309,16 +366,16 @@ export class ChannelClient implements NodeClient {
     request: RequestBody,
     frameBytes: number,
     onBytes: (count: number) => void = () => undefined,
-    { body, workMs = 0 }: Content = {},
+    { body = [], workMs = 0 }: Content = {},
   ): Promise<Response> {
     const answer = new Promise<Response>((resolve) => {
       this.#pending.set(id, { resolve, onBytes });
     });
     // The node answers only once it has all bytes.
-    this.#inbox.expect(frameBytes, workMs + transferMs(body?.length ?? 0));
+    this.#inbox.expect(frameBytes, workMs + transferMs(lengthOf(body)));
     const totalMs = workMs + nodeLimits.stallMs + nodeLimits.requestsAtOnce * transferMs(frameBytes);
     const late = () => nodeError('timeout', 'A node does not answer a request, but others.');
-    const sent = this.#send(this.#session!.encrypt(encodeRequest(id, request, body)));
+    const sent = this.#outbox.send(this.#session!.encrypt(encodeRequest(id, request, ...body)));
     // The time begins here, because a request may wait long for a chunk that is sent before it.
     const inTime = sent.then(() =>
       withTimeout(this.#clock, totalMs, this.#end.signal, late, (ended) => raceAbort(answer, ended)),
@@ -329,21 +386,6 @@ export class ChannelClient implements NodeClient {
     } finally {
       this.#pending.delete(id);
     }
-  }
-
-  /**
-   * Sends a payload after those before it: the messages of two frames must not mix.
-   * @throws AntwayError `PEERS_UNREACHABLE` if the link is slower than the slowest accepted rate.
-   */
-  #send(payload: Uint8Array): Promise<void> {
-    const totalMs = nodeLimits.stallMs + transferMs(payload.length);
-    const late = () => nodeError('timeout', 'A node does not take a request in time.');
-    this.#sending = this.#sending.then(() =>
-      withTimeout(this.#clock, totalMs, this.#end.signal, late, async (ended) => {
-        for (const message of frameMessages(payload)) await raceAbort(this.#channel.send(message), ended);
-      }),
-    );
-    return this.#sending;
   }
 
   #received(payload: Uint8Array<ArrayBuffer>): void {
@@ -367,10 +409,3 @@ export class ChannelClient implements NodeClient {
 
 /** The code of a node that has not answered the hello yet. */
 const notGreeted = 'authentication_required';
-
-/** @throws AntwayError `PEERS_UNREACHABLE` with `details.reason`, the node's code, if a node refused a request. */
-function refuseError(response: Response): void {
-  if (response.status !== 'error') return;
-  const reason = errorCode(response);
-  throw nodeError('refused', `A node refused a request (${reason}).`, undefined, { reason });
-}

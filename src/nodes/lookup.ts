@@ -23,6 +23,8 @@ export interface LookupOptions {
   signal: AbortSignal;
   /** How many nodes to return. Default: the close group. */
   count?: number;
+  /** So many of the closest nodes have to have answered, at most a bucket. Default: the close group. */
+  width?: number;
 }
 
 interface Candidate {
@@ -121,10 +123,11 @@ class Lookup {
     return rest.sort((a, b) => askedBefore(a) - askedBefore(b)).slice(0, nodeLimits.extra - this.#extra);
   }
 
-  /** The candidates that are closer than the close group, as far as it has answered. */
+  /** The candidates that are closer than the last of the wanted nodes, as far as these have answered. */
   #open(): Candidate[] {
+    const { width = nodeLimits.closeGroup } = this.#options;
     const sorted = this.#sorted().slice(0, nodeLimits.bucket);
-    const last = sorted.filter(({ state }) => state === 'answered')[nodeLimits.closeGroup - 1];
+    const last = sorted.filter(({ state }) => state === 'answered')[width - 1];
     return (last ? sorted.slice(0, sorted.indexOf(last)) : sorted).filter(
       ({ state }) => state !== 'answered',
     );

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import type { AntwayError } from '../errors.ts';
 import * as s from '../schema.ts';
 import { parse, type Schema } from '../schema.ts';
-import { concat, textBytes } from './bytes.ts';
+import { concat, lengthOf, textBytes } from './bytes.ts';
 import { isPeerId, type NodeAddress, parseNodeAddress } from './node-address.ts';
 import { nodeError } from './node-error.ts';
 import { nodeLimits } from './node-limits.ts';
@@ -28,14 +28,14 @@ export interface Response {
   body: Uint8Array<ArrayBuffer>;
 }
 
-/** @param id a positive integer that no other request of the connection has. */
+/** @param id a positive integer that no other request of the connection has. @param body its parts, in their order. */
 export function encodeRequest(
   id: number,
   request: RequestBody,
-  body = new Uint8Array(),
+  ...body: readonly Uint8Array[]
 ): Uint8Array<ArrayBuffer> {
-  const header = { version, request_id: id, content_length: body.length, ...request };
-  return concat(textBytes(JSON.stringify(header)), body);
+  const header = { version, request_id: id, content_length: lengthOf(body), ...request };
+  return concat(textBytes(JSON.stringify(header)), ...body);
 }
 
 const count = s.integer('bytes');
@@ -267,4 +267,11 @@ const errorHeader = s.object({ code: v.pipe(v.string(), v.regex(/^[a-z_]{1,64}$/
 export function errorCode({ header }: Response): string {
   const parsed = v.safeParse(errorHeader, header);
   return parsed.success ? parsed.output.code : 'unknown';
+}
+
+/** @throws AntwayError `PEERS_UNREACHABLE` with `details.reason`, the node's code, if a node refused a request. */
+export function refuseError(response: Response): void {
+  if (response.status !== 'error') return;
+  const reason = errorCode(response);
+  throw nodeError('refused', `A node refused a request (${reason}).`, undefined, { reason });
 }

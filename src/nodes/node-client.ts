@@ -1,4 +1,5 @@
 import type { Address } from '../address.ts';
+import type { CandidateQuote } from './chunk-protocol.ts';
 import type { NamedNodes, NodePayment, parseQuote, StorageQuote } from './messages.ts';
 import type { NodeAddress } from './node-address.ts';
 
@@ -20,6 +21,14 @@ export interface PaidChunk {
   transaction: string;
 }
 
+/** A chunk that was paid for in a batch. */
+export interface BatchedChunk {
+  address: Address;
+  bytes: Uint8Array<ArrayBuffer>;
+  /** The proof of the payment, as nodes read it. */
+  proof: Uint8Array;
+}
+
 /** A state of a pointer that was paid for. */
 export interface PaidState {
   address: Address;
@@ -34,6 +43,8 @@ export interface PaidState {
 export interface Abilities {
   /** Whether it stores pointers. */
   hasPointers: boolean;
+  /** Whether it gives prices for batches, and takes chunks of them. */
+  hasBatches: boolean;
   /** How it wants to be paid. Undefined if it takes no paid chunks. */
   payment: NodePayment | undefined;
 }
@@ -57,6 +68,17 @@ export interface NodeClient {
    * @throws AntwayError with `details.reason`, the node's code, if the node refuses it.
    */
   putChunk(chunk: PaidChunk, options: RequestOptions): Promise<void>;
+  /**
+   * Asks for the price of a node in a pool of a batch.
+   * @param pool the address of the pool. @param timestamp that the node shall sign, in seconds since 1970.
+   * @returns a price that nothing has verified.
+   */
+  quoteCandidate(pool: Address, timestamp: number, options: RequestOptions): Promise<CandidateQuote>;
+  /**
+   * Sends a chunk that was paid for in a batch.
+   * @throws AntwayError with `details.reason` as `decodeChunkPut`, or `unsupported` if the node takes no batches.
+   */
+  putBatchedChunk(chunk: BatchedChunk, options: RequestOptions): Promise<void>;
   /** @returns a record that nothing has verified; undefined if the node has none. */
   getPointer(address: Address, options: RequestOptions): Promise<Uint8Array<ArrayBuffer> | undefined>;
   /**

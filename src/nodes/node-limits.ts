@@ -37,6 +37,8 @@ export const nodeLimits = Object.freeze({
   stallMs: 10_000,
   /** How long a node may take to check the payment for a chunk and to store it. */
   putMs: 60_000,
+  /** The same for a chunk of a batch. The node first looks up the nodes that were paid, for up to two minutes. */
+  batchedPutMs: 150_000,
   /** Nodes close connections that are idle for a minute. */
   idleMs: 50_000,
   connections: 24,

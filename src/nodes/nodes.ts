@@ -2,7 +2,7 @@ import type { Address } from '../address.ts';
 import { AntwayError } from '../errors.ts';
 import { raceAbort } from '../util/watchdog.ts';
 import type { Clock } from './clock.ts';
-import { lookup } from './lookup.ts';
+import { type LookupOptions, lookup } from './lookup.ts';
 import type { NodeAddress } from './node-address.ts';
 import type { NodeClient } from './node-client.ts';
 import { nodeError } from './node-error.ts';
@@ -177,9 +177,15 @@ export class Nodes {
   /**
    * Finds the nodes closest to an address that answer.
    * @param count at least the close group.
-   * @returns at most so many nodes, closest first. @throws the signal's reason when aborted.
+   * @param width how many of them are certainly the closest ones of all that answer, at most a bucket.
+   * @returns at most `count` nodes, closest first. @throws the signal's reason when aborted.
    */
-  async closest(address: Address, count: number, signal: AbortSignal): Promise<CloseNode[]> {
+  async closest(
+    address: Address,
+    count: number,
+    signal: AbortSignal,
+    width: number = nodeLimits.closeGroup,
+  ): Promise<CloseNode[]> {
     const never = new AbortController().signal;
     const known = new Map<string, ReadonlySet<string>>();
     const ask = async (node: NodeAddress, own: AbortSignal) => {
@@ -189,7 +195,8 @@ export class Nodes {
       this.#named(named);
       return named;
     };
-    const nodes = await this.#lookup(address.bytes, signal, never, (node, _, own) => ask(node, own), count);
+    const options = { count, width };
+    const nodes = await this.#lookup(address.bytes, signal, never, (node, _, own) => ask(node, own), options);
     return nodes.map((node) => ({ node, known: known.get(node.peerId)! }));
   }
 
@@ -227,7 +234,7 @@ export class Nodes {
       isClose: (named?: readonly NodeAddress[]) => boolean,
       own: AbortSignal,
     ) => Promise<readonly NodeAddress[]>,
-    count: number = nodeLimits.closeGroup,
+    extent: Pick<LookupOptions, 'count' | 'width'> = {},
   ): Promise<NodeAddress[]> {
     this.#start ??= this.#load();
     await raceAbort(this.#start, this.#closed.signal);
@@ -242,7 +249,7 @@ export class Nodes {
         isAllowed: (node) => this.#pool.isAllowed(node),
         ask: (node, isClose) => this.#watched(node, own, () => ask(node, isClose, own)),
         signal: own,
-        count,
+        ...extent,
       });
     } catch (error) {
       if (done.aborted && !signal?.aborted) return [];

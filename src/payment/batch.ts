@@ -44,7 +44,7 @@ export interface BatchRequest extends Omit<Batch, 'pools'> {
   poolAddresses: readonly string[];
 }
 
-/** The proof that a chunk is in a batch that was paid for, as relays read it. */
+/** The proof that a chunk is in a batch that was paid for, as relays read it. `encodeBatchProof` makes what nodes read. */
 export interface BatchProof {
   address: string;
   size: number;
@@ -62,16 +62,14 @@ export interface PoolPayment {
   charge: bigint;
 }
 
-const poolNodes = 16;
+/** The nodes of a pool. */
+export const poolNodes = 16;
 /** Of 16 amounts in ascending order, the vault takes this one. */
 const middleNode = 8;
-/**
- * Nodes accept a pool if nine of its nodes are close to its address, and their views differ. So more nodes than that have to
- * be named by both relays.
- */
+/** Nodes accept a pool if so many of its nodes are close to its address. */
+export const closePoolNodes = 9;
+/** Views of nodes differ, so more nodes than that have to be named by both relays. */
 const minCommonNodes = 12;
-/** With fewer common nodes, one of the relays may be dishonest. */
-const minHonestNodes = 9;
 /** Nodes refuse payments of the future, and their clocks differ. */
 const clockMarginSeconds = 60;
 
@@ -106,10 +104,13 @@ export function checkPool(value: unknown, timestamp: number): NodePrice[] {
 
 function checkNodes(nodes: readonly NodePrice[], timestamp: number): void {
   if (new Set(nodes.map(({ peer }) => peer)).size < nodes.length) throw new Error('A node is in it twice.');
-  for (const node of nodes) {
-    if (node.timestamp !== timestamp) throw new Error('A node signed another time.');
-    checkNodePrice(node, signedPoolBytes(node));
-  }
+  for (const node of nodes) checkCandidate(node, timestamp);
+}
+
+/** Checks one node of a pool, but not its commitment. @throws Error that says what is wrong. */
+export function checkCandidate(node: NodePrice, timestamp: number): void {
+  if (node.timestamp !== timestamp) throw new Error('A node signed another time.');
+  checkNodePrice(node, signedPoolBytes(node));
 }
 
 /** The bytes that a node signs: `MerklePaymentCandidateNode::bytes_to_sign` of the network's crate `evmlib`. */
@@ -138,7 +139,8 @@ export function comparePools(
   const nodes = new Set(other.map(({ peer }) => peer));
   const common = one.filter(({ peer }) => nodes.has(peer)).length;
   if (common >= minCommonNodes) return 'same';
-  return common >= minHonestNodes ? 'similar' : 'different';
+  // Otherwise one of the relays may be dishonest.
+  return common >= closePoolNodes ? 'similar' : 'different';
 }
 
 /** @param pools after their checks, in the order of the request. */

@@ -11,3 +11,7 @@ export function bytesOf(base64: string): Uint8Array {
   for (let i = 0; i < bytes.length; i++) bytes[i] = text.charCodeAt(i); // many times as fast as Uint8Array.from
   return bytes;
 }
+
+export function base64Of(bytes: Uint8Array): string {
+  return btoa(String.fromCharCode(...bytes));
+}

@@ -2,15 +2,24 @@ import { concatBytes } from '@noble/hashes/utils.js';
 
 /** Values in the format MessagePack, in the forms in which the network's crates (`rmp-serde`) write them. */
 
-/** A structure of at most 15 fields, or a list as short as that: an array of encoded values. */
+/** A structure, or a list of at most 65,535 values: an array of encoded values. */
 export function packArray(...values: readonly Uint8Array[]): Uint8Array {
-  return concatBytes(Uint8Array.of(0x90 | values.length), ...values);
+  return concatBytes(arrayHead(values.length), ...values);
 }
 
-/** A byte array of Rust (`[u8; n]`, `Vec<u8>`): an array of 16 to 65,535 numbers. */
+/** A byte array of Rust (`[u8; n]`, `Vec<u8>`): an array of at most 65,535 numbers. */
 export function packNumbers(bytes: Uint8Array): Uint8Array {
-  const items = Array.from(bytes, packNumber);
-  return concatBytes(Uint8Array.of(0xdc, bytes.length >> 8, bytes.length & 0xff), ...items);
+  const items = new Uint8Array(2 * bytes.length);
+  let end = 0;
+  for (const byte of bytes) {
+    if (byte >= 0x80) items[end++] = 0xcc;
+    items[end++] = byte;
+  }
+  return concatBytes(arrayHead(bytes.length), items.subarray(0, end));
+}
+
+function arrayHead(length: number): Uint8Array {
+  return length < 16 ? Uint8Array.of(0x90 | length) : Uint8Array.of(0xdc, length >> 8, length & 0xff);
 }
 
 /** The shortest form of a whole number below 2⁵³. */

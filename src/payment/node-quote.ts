@@ -1,7 +1,7 @@
 import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
 import type { StorageQuote } from '../nodes/messages.ts';
 import * as s from '../schema.ts';
-import { bytesOf, littleEndian } from './bytes.ts';
+import { base64Of, bytesOf, littleEndian } from './bytes.ts';
 import { packArray, packBytes, packedNull, packNumber, packNumbers } from './message-pack.ts';
 import { type NodePrice, nodePriceSchema } from './node-price.ts';
 import { checkQuote, hashOf } from './quotes.ts';
@@ -20,14 +20,14 @@ export function priceFrom(quote: StorageQuote, peer: string, content: string): N
     timestamp: quote.timestamp_secs,
     price: quote.price,
     rewardsAddress: quote.rewards_address,
-    publicKey: base64(quote.public_key),
-    signature: base64(quote.signature),
+    publicKey: base64Of(hexToBytes(quote.public_key)),
+    signature: base64Of(hexToBytes(quote.signature)),
     committedKeyCount: quote.committed_key_count,
     commitmentPin: quote.commitment_pin,
     commitment: commitment && {
       root: commitment.root,
       keyCount: commitment.key_count,
-      signature: base64(commitment.signature),
+      signature: base64Of(hexToBytes(commitment.signature)),
     },
   };
   // The journal and relays refuse any other form, after the payment.
@@ -103,15 +103,21 @@ function encodeQuote(price: NodePrice, content: Uint8Array): Uint8Array {
   return packArray(
     packNumbers(content),
     packArray(packNumber(price.timestamp), packNumber(nanoseconds)),
-    packBytes(littleEndian(BigInt(price.price), 32).reverse()),
+    packPrice(price),
     packBytes(hexToBytes(price.rewardsAddress.slice(2))),
     packNumbers(bytesOf(price.publicKey)),
     packNumbers(bytesOf(price.signature)),
     packNumber(price.committedKeyCount),
-    price.commitmentPin === null ? packedNull : packNumbers(hexToBytes(price.commitmentPin)),
+    packPin(price),
   );
 }
 
-function base64(hex: string): string {
-  return btoa(String.fromCharCode(...hexToBytes(hex)));
+/** `Amount` of the network's crate `evmlib`. */
+export function packPrice({ price }: Pick<NodePrice, 'price'>): Uint8Array {
+  return packBytes(littleEndian(BigInt(price), 32).reverse());
+}
+
+/** The pin of a commitment, or no value. */
+export function packPin({ commitmentPin }: Pick<NodePrice, 'commitmentPin'>): Uint8Array {
+  return commitmentPin === null ? packedNull : packNumbers(hexToBytes(commitmentPin));
 }

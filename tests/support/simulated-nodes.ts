@@ -150,9 +150,11 @@ export class SimulatedNetwork {
       get isBusy() {
         return pending > 0;
       },
-      abilities: async () => ({ hasPointers: true, payment: undefined }),
+      abilities: async () => ({ hasPointers: true, hasBatches: false, payment: undefined }),
       quoteChunk: () => Promise.reject(nodeError('refused', 'It takes no payments.')),
       putChunk: () => Promise.reject(nodeError('refused', 'It takes no payments.')),
+      quoteCandidate: () => Promise.reject(nodeError('refused', 'It takes no payments.')),
+      putBatchedChunk: () => Promise.reject(nodeError('refused', 'It takes no payments.')),
       putPointer: () => Promise.reject(nodeError('refused', 'It takes no payments.')),
       findNode: (target, options, count = nodeLimits.bucket) => {
         this.counts.findNode++;

@@ -68,7 +68,11 @@ describe('a connection to an honest node', () => {
   it('reads a chunk, denies another, and names nodes', async () => {
     const { clock, connected } = open(honest);
     const client = await clock.run(connected);
-    expect(await client.abilities(never)).toEqual({ hasPointers: true, payment: undefined });
+    expect(await client.abilities(never)).toEqual({
+      hasPointers: true,
+      hasBatches: true,
+      payment: undefined,
+    });
     expect(await clock.run(client.getChunk(address, { signal: never }))).toEqual(new Uint8Array(bytes));
     const other = Address.fromBytes(new Uint8Array(32));
     expect(await clock.run(client.getChunk(other, { signal: never }))).toBeUndefined();

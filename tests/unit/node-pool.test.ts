@@ -26,9 +26,11 @@ function client(address: NodeAddress): NodeClient & { isClosed: boolean; isBusy:
     address,
     isClosed: false,
     isBusy: false,
-    abilities: async () => ({ hasPointers: false, payment: undefined }),
+    abilities: async () => ({ hasPointers: false, hasBatches: false, payment: undefined }),
     quoteChunk: () => Promise.reject(nodeError('refused', 'It takes no payments.')),
     putChunk: async () => undefined,
+    quoteCandidate: () => Promise.reject(new Error('It gives no prices.')),
+    putBatchedChunk: async () => undefined,
     putPointer: async () => 'stored',
     findNode: async () => ({ addresses: [], peerIds: new Set() }),
     getChunk: async () => undefined,
@@ -169,7 +171,8 @@ describe('the pool of connections', () => {
       ...client(address),
       abilities: () =>
         new Promise((resolve, reject) => {
-          end = (error) => (error ? reject(error) : resolve({ hasPointers: false, payment: undefined }));
+          end = (error) =>
+            error ? reject(error) : resolve({ hasPointers: false, hasBatches: false, payment: undefined });
         }),
     }));
     await nodes.client(node(1), never);
@@ -217,7 +220,7 @@ describe('the pool of connections', () => {
       ...client(address),
       abilities: () =>
         new Promise((resolve) => {
-          greet = () => resolve({ hasPointers: false, payment: undefined });
+          greet = () => resolve({ hasPointers: false, hasBatches: false, payment: undefined });
         }),
     }));
     await nodes.client(node(1), never);
