@@ -7,6 +7,9 @@ import { checkStoredOffer, commonOffer, type Offer, type RecordToStore } from '.
 import type { Quoted, Route } from './route.ts';
 import type { StoreParts } from './upload.ts';
 
+/** The kind of the things whose prices are asked for. */
+export type Priced = 'records' | 'pools';
+
 /** The price of an upload. */
 export interface Bill {
   /** All different records. */
@@ -29,12 +32,13 @@ export interface Bill {
  * Asks what it costs to store records. Records that were paid for before cost nothing. An offer that a wallet may
  * still pay stays the same, so that no record is paid for twice.
  * @param records all different.
+ * @param onProgress called for the prices of records, and then for those of the pools of batches.
  * @throws AntwayError `QUOTE`, `RELAYS_DIFFER`, `SHORTFALL`, `CLOCK`.
  */
 export async function prepareBill(
   records: readonly RecordToStore[],
   { relays, journal, signal }: StoreParts,
-  onProgress: (asked: number, all: number) => void = () => undefined,
+  onProgress: (asked: number, all: number, what: Priced) => void = () => undefined,
 ): Promise<Bill> {
   const [first, second] = relays;
   const tried = new Set((await journal.pending()).flatMap(({ addresses }) => addresses));
@@ -60,7 +64,7 @@ export async function prepareBill(
     }
   }
   const [answers, others] = await Promise.all([
-    first!.quotes(unpaid, signal, (asked) => onProgress(asked, unpaid.length)),
+    first!.quotes(unpaid, signal, (asked) => onProgress(asked, unpaid.length, 'records')),
     second?.quotes(unpaid, signal),
   ]);
   const quoted = others ? agreed(answers, others, first!, second!) : answers;
@@ -70,7 +74,7 @@ export async function prepareBill(
     if (entry?.transaction !== undefined) await journal.putRecord({ ...entry, isStored: true });
   }
   const offers = quoted.flatMap((answer) => (answer.status === 'quoted' ? [answer.offer] : []));
-  const planned = await planBatches(offers, relays, signal);
+  const planned = await planBatches(offers, relays, signal, (asked, all) => onProgress(asked, all, 'pools'));
   const due = {
     batches: [...triedBatches.values(), ...planned.batches],
     offers: [...triedOffers, ...planned.offers],

@@ -76,8 +76,7 @@ export class MerkleTree {
 
   /** The address whose closest nodes make a pool. @param timestamp when it is paid, in seconds since 1970. */
   poolAddress(pool: number, timestamp: number): string {
-    const parts = [this.#midpoints[pool]!, this.#root, littleEndian(timestamp, 8)];
-    return bytesToHex(sha3_256(concatBytes(...parts)));
+    return poolAddress(this.midpoint(pool), this.root, timestamp);
   }
 
   /** The hash of the way from a midpoint to the root, which is a part of the pool's hash. */
@@ -116,9 +115,24 @@ export class MerkleTree {
   }
 }
 
+/**
+ * The address whose closest nodes make the pool of a midpoint.
+ * @param midpoint and `root`: 64 hex digits. @param timestamp in seconds since 1970.
+ */
+export function poolAddress(midpoint: string, root: string, timestamp: number): string {
+  return bytesToHex(
+    sha3_256(concatBytes(hexToBytes(midpoint), hexToBytes(root), littleEndian(timestamp, 8))),
+  );
+}
+
 /** The number of leaves of a tree, with the random ones. */
 export function paddedLeaves(addresses: number): number {
   return 2 ** Math.ceil(Math.log2(addresses));
+}
+
+/** How many pools the tree of so many addresses has: 2 to the power of half of its depth, rounded up. */
+export function poolCount(addresses: number): number {
+  return 2 ** Math.ceil(Math.log2(paddedLeaves(addresses)) / 2);
 }
 
 function parents(row: readonly Uint8Array[]): Uint8Array[] {

@@ -1,31 +1,27 @@
 import { Address } from '../address.ts';
 import { AntwayError } from '../errors.ts';
-import type { Clock } from '../nodes/clock.ts';
-import { hostNetwork, isPublicHost } from '../nodes/host.ts';
 import type { NodePayment } from '../nodes/messages.ts';
 import type { NodeAddress } from '../nodes/node-address.ts';
 import type { NodeClient } from '../nodes/node-client.ts';
 import { nodeError } from '../nodes/node-error.ts';
 import { nodeLimits } from '../nodes/node-limits.ts';
-import type { CloseNode, Nodes } from '../nodes/nodes.ts';
+import type { CloseNode } from '../nodes/nodes.ts';
 import { Backoff } from '../util/backoff.ts';
+import { type BatchProof, type BatchRequest, poolNodes } from './batch.ts';
+import { batchLifetimeSeconds } from './batch-lifetime.ts';
+import { encodeBatchProof } from './batch-proof.ts';
 import { isSameChain, type PaymentChain } from './chain.ts';
+import { isPayee, ofManyHosts, takes, takesFor } from './close-nodes.ts';
 import { paymentError, paymentProblemOf } from './errors.ts';
 import { gather } from './gather.ts';
+import { askForPool, isPoolGone, type NodeParts } from './node-pools.ts';
+import type { NodePrice } from './node-price.ts';
 import { encodeProof, priceFrom, quoteOf } from './node-quote.ts';
 import { contentOf, offerFrom, type Plan, paidOf, type RecordToStore } from './quotes.ts';
 import type { Quoted, RecordPayment, Route } from './route.ts';
 
-export interface NodeRouteOptions {
-  nodes: Pick<Nodes, 'closest' | 'use'>;
-  chain: PaymentChain;
-  clock: Clock;
-}
-
-/** Nodes store a record only if they know themselves and the paid node among so many that are closest to it. */
+/** Nodes store a record only if they know themselves and the node of a paid quote among so many that are closest to it. */
 const storingNodes = 20;
-/** Fewer than decide: one computer can have many keys, and choose them close to a record. */
-const nodesPerHost = nodeLimits.majority - 1;
 /** So many nodes have to store a state of a pointer, or the majority of a reader could miss it. */
 const pointerQuorum = 5;
 /** So many nodes with a newer state leave too few of a close group for a quorum. A state of the owner has to prove it. */
@@ -34,25 +30,31 @@ const outdatedBy = nodeLimits.closeGroup - pointerQuorum + 1;
 const putsAtOnce = 4;
 /** Records whose nodes are asked at the same time. */
 const quotesAtOnce = 3;
+/** Pools whose nodes are asked at the same time. Each has more nodes than a record. */
+const poolsAtOnce = 2;
 const quoteMs = { place: 5_000, grace: 0 };
 const putMs = { place: 15_000, grace: 2_000 };
+/** The first chunk of a batch takes longer, because a node looks up the nodes that were paid. */
+const batchedPutMs = { place: 30_000, grace: 2_000 };
 /** A node has one more millisecond for so many bytes of a chunk. The link may be slow, and more nodes make it slower. */
 const putBytesPerMs = 32;
 const tries = 4;
+const poolTries = 2;
 const retryMs = { firstMs: 2_000, maxMs: 8_000 };
 /** Codes of nodes that refuse a payment. */
 const refusals = new Set(['payment_required', 'put_rejected', 'invalid_payment_proof']);
 
 /**
- * Brings paid records to the network without a relay. It takes the quotes of the nodes that are closest to a record, and
- * sends the record to these nodes. Payments for batches need a relay.
+ * Brings paid records to the network without a relay. It takes the prices of the nodes that are closest to a record, or to
+ * the pool of a batch, and sends the records to the nodes that are closest to them.
  */
 export class NodeRoute implements Route {
   readonly url = 'Direct access';
-  readonly hasBatches = false;
-  readonly #options: NodeRouteOptions;
+  readonly isDirect = true;
+  readonly hasBatches = true;
+  readonly #options: NodeParts;
 
-  constructor(options: NodeRouteOptions) {
+  constructor(options: NodeParts) {
     this.#options = options;
   }
 
@@ -76,53 +78,101 @@ export class NodeRoute implements Route {
     signal: AbortSignal,
     onProgress: (asked: number) => void = () => undefined,
   ): Promise<Quoted[]> {
-    const quoted: Quoted[] = new Array(records.length);
-    const failed = new AbortController();
-    const own = AbortSignal.any([signal, failed.signal]);
-    let [next, asked] = [0, 0];
-    const askSome = async () => {
-      for (let i = next++; i < records.length; i = next++) {
-        quoted[i] = await this.#retry(own, () => this.#quote(records[i]!, own));
-        onProgress(++asked);
-      }
+    let asked = 0;
+    const quote = async (record: RecordToStore, own: AbortSignal) => {
+      const quoted = await this.#retry(own, tries, () => this.#quote(record, own));
+      onProgress(++asked);
+      return quoted;
     };
-    try {
-      await Promise.all(Array.from({ length: quotesAtOnce }, askSome));
-    } catch (error) {
-      failed.abort(error);
-      throw error;
-    }
-    return quoted;
+    return this.#each(records, quotesAtOnce, signal, quote);
   }
 
-  async pools(): Promise<undefined> {
-    return undefined;
+  async pools(
+    { poolAddresses, timestamp }: BatchRequest,
+    signal: AbortSignal,
+    onProgress: (asked: number) => void = () => undefined,
+  ): Promise<NodePrice[][] | undefined> {
+    let asked = 0;
+    const ask = async (hex: string, own: AbortSignal) => {
+      const nodes = await this.#retry(own, poolTries, () => this.#pool(hex, timestamp, own));
+      onProgress(++asked);
+      return nodes;
+    };
+    try {
+      return await this.#each(poolAddresses, poolsAtOnce, signal, ask);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error === tooFewNodes || paymentProblemOf(error) === 'SHORTFALL') return undefined;
+      throw error;
+    }
   }
 
   async store(payment: RecordPayment, bytes: Uint8Array<ArrayBuffer>, signal: AbortSignal): Promise<void> {
-    if ('merkle' in payment) {
-      const message =
-        'This chunk was paid for together with others. Nodes take such a payment only through a relay. The payment is kept: continue with a relay.';
-      throw paymentError('SHORTFALL', message, { relay: this.url, address: payment.merkle.address });
-    }
-    const { plan, transaction } = payment;
+    const { nodes } = this.#options;
+    const delivery =
+      'merkle' in payment ? this.#batched(payment.merkle, bytes) : this.#single(payment, bytes);
+    const { address, quorum, patience } = delivery;
+    await this.#retry(signal, tries, async () => {
+      const closest = await nodes.closest(address, storingNodes, signal);
+      const takers = ofManyHosts(closest).filter(delivery.isTaker);
+      if (takers.length < quorum && closest.length >= quorum) throw delivery.tooFewTakers();
+      const put = ({ node }: CloseNode, own: AbortSignal) =>
+        nodes.use(node, own, (client) => delivery.send(client, own));
+      const placeMs = patience.place + bytes.length / putBytesPerMs;
+      const gathered = await this.#gather(
+        takers,
+        { ...patience, place: placeMs },
+        signal,
+        quorum,
+        put,
+        putsAtOnce,
+      );
+      if (gathered.answers.length >= quorum) return;
+      throw await this.#notStored(delivery, gathered.failures, signal);
+    });
+  }
+
+  #single(
+    { plan, transaction }: Exclude<RecordPayment, { merkle: BatchProof }>,
+    bytes: Uint8Array<ArrayBuffer>,
+  ): Delivery {
     const address = Address.fromHex(plan.address);
     const { peer } = paidOf(plan.quotes);
-    const send = senderOf(address, plan, transaction, bytes);
-    const quorum = quorumOf(plan);
-    await this.#retry(signal, async () => {
-      const { nodes } = this.#options;
-      const closest = await nodes.closest(address, storingNodes, signal);
-      const takers = ofManyHosts(closest).filter((node) => takesFor(node, peer));
-      const isExpired = takers.length < quorum && closest.length >= quorum;
-      if (isExpired) throw this.#expired(plan.address);
-      const put = ({ node }: CloseNode, own: AbortSignal) =>
-        nodes.use(node, own, (client) => send(client, own));
-      const patience = { ...putMs, place: putMs.place + bytes.length / putBytesPerMs };
-      const gathered = await this.#gather(takers, patience, signal, quorum, put, putsAtOnce);
-      if (gathered.answers.length >= quorum) return;
-      throw this.#notStored(plan, gathered.failures);
-    });
+    return {
+      address,
+      quorum: quorumOf(plan),
+      patience: putMs,
+      isTaker: (node) => takesFor(node, peer),
+      tooFewTakers: () => this.#expired(plan.address, 'The node that was paid is not close to it'),
+      send: senderOf(address, plan, transaction, bytes),
+    };
+  }
+
+  /** @throws AntwayError `QUOTE_EXPIRED`. */
+  #batched(merkle: BatchProof, bytes: Uint8Array<ArrayBuffer>): Delivery {
+    if (Date.now() / 1000 - merkle.timestamp > batchLifetimeSeconds) {
+      const message =
+        'Nodes accept a payment for many chunks for seven days, which are over. Ask for the price again.';
+      throw paymentError('QUOTE_EXPIRED', message, { relay: this.url, address: merkle.address });
+    }
+    const address = Address.fromHex(merkle.address);
+    const chunk = { address, bytes, proof: encodeBatchProof(merkle) };
+    return {
+      address,
+      quorum: nodeLimits.majority,
+      patience: batchedPutMs,
+      isTaker: takes,
+      tooFewTakers: () => this.#shortfall(storedByTooFew),
+      send: (client, signal) => client.putBatchedChunk(chunk, { signal }),
+      merkle,
+    };
+  }
+
+  async #pool(hex: string, timestamp: number, signal: AbortSignal): Promise<NodePrice[]> {
+    const nodes = await askForPool(Address.fromHex(hex), timestamp, this.#options, signal);
+    if (!nodes) throw tooFewNodes;
+    if (nodes.length === poolNodes) return nodes;
+    throw this.#shortfall(`Only ${nodes.length} of ${poolNodes} nodes gave a price for a batch.`);
   }
 
   async #quote(record: RecordToStore, signal: AbortSignal): Promise<Quoted> {
@@ -178,8 +228,31 @@ export class NodeRoute implements Route {
     return gather(nodes, { best, enough, graceMs: grace, atOnce, placeMs: place, clock, signal }, ask);
   }
 
+  /** Works on some items at the same time. The first failure ends the others. @returns the results, in the order of the items. */
+  async #each<T, R>(
+    items: readonly T[],
+    atOnce: number,
+    signal: AbortSignal,
+    work: (item: T, signal: AbortSignal) => Promise<R>,
+  ): Promise<R[]> {
+    const results: R[] = new Array(items.length);
+    const failed = new AbortController();
+    const own = AbortSignal.any([signal, failed.signal]);
+    let next = 0;
+    const workOnSome = async () => {
+      for (let i = next++; i < items.length; i = next++) results[i] = await work(items[i]!, own);
+    };
+    try {
+      await Promise.all(Array.from({ length: atOnce }, workOnSome));
+    } catch (error) {
+      failed.abort(error);
+      throw error;
+    }
+    return results;
+  }
+
   /** Tries again: nodes may be some seconds behind the chain, or away for a moment. */
-  async #retry<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  async #retry<T>(signal: AbortSignal, most: number, work: () => Promise<T>): Promise<T> {
     const backoff = new Backoff(retryMs);
     for (let attempt = 1; ; attempt++) {
       try {
@@ -188,26 +261,33 @@ export class NodeRoute implements Route {
         signal.throwIfAborted();
         const problem = paymentProblemOf(error);
         const mayPass = problem === 'SHORTFALL' || problem === 'UNPAID';
-        if (!mayPass || attempt === tries) throw error;
+        if (!mayPass || attempt === most) throw error;
         await this.#options.clock.delay(backoff.next(), signal);
       }
     }
   }
 
-  #notStored({ address }: Plan, failures: readonly unknown[]): AntwayError {
+  async #notStored(
+    { address: { hex }, merkle }: Delivery,
+    failures: readonly unknown[],
+    signal: AbortSignal,
+  ): Promise<AntwayError> {
     if (failures.filter((failure) => failure === stale).length >= outdatedBy) {
       const message = 'The network has a newer state of the pointer, which another device signed. Try again.';
-      return paymentError('OUTDATED', message, { relay: this.url, address });
+      return paymentError('OUTDATED', message, { relay: this.url, address: hex });
     }
-    if (failures.filter(isRefusal).length < nodeLimits.majority) {
-      return this.#shortfall('Too few nodes store a record. The payment is kept: try again later.');
+    if (failures.filter(isRefusal).length < nodeLimits.majority) return this.#shortfall(storedByTooFew);
+    // Nodes explain it only in free text.
+    if (merkle && (await isPoolGone(merkle, this.#options, signal))) {
+      return this.#expired(hex, 'Too few of the nodes that were paid are where they were');
     }
-    const message = `The nodes see no payment for ${address}. The payment is kept: try again later, or with a relay.`;
-    return paymentError('UNPAID', message, { relay: this.url, address });
+    const message = `The nodes see no payment for ${hex}. The payment is kept: try again later, or with a relay.`;
+    return paymentError('UNPAID', message, { relay: this.url, address: hex });
   }
 
-  #expired(address: string): AntwayError {
-    const message = `The node that was paid for ${address} is not close to it at the moment. The payment is kept: try again later.`;
+  /** @param reason the beginning of a sentence. */
+  #expired(address: string, reason: string): AntwayError {
+    const message = `The nodes do not accept the payment for ${address}. ${reason} at the moment. The payment is kept: try again later.`;
     return paymentError('QUOTE_EXPIRED', message, { relay: this.url, address });
   }
 
@@ -217,6 +297,27 @@ export class NodeRoute implements Route {
 }
 
 type Send = (client: NodeClient, signal: AbortSignal) => Promise<void>;
+
+/** How a record that was paid for gets to the nodes. */
+interface Delivery {
+  address: Address;
+  /** So many nodes have to store it. */
+  quorum: number;
+  /** In milliseconds, besides the time for the bytes. */
+  patience: { place: number; grace: number };
+  /** Whether a node would take it. */
+  isTaker(node: CloseNode): boolean;
+  /** The error if fewer nodes than the quorum would take it. */
+  tooFewTakers(): AntwayError;
+  send: Send;
+  /** Of a chunk that was paid for in a batch. */
+  merkle?: BatchProof;
+}
+
+const storedByTooFew = 'Too few nodes store a record. The payment is kept: try again later.';
+
+/** The network is too small for batches, or too few of its nodes take browsers. */
+const tooFewNodes = new Error('Too few nodes are close to a pool.');
 
 /** How a node gets the record that a plan was paid for. */
 function senderOf(address: Address, plan: Plan, transaction: string, bytes: Uint8Array<ArrayBuffer>): Send {
@@ -243,31 +344,6 @@ function quorumOf({ stateId }: Pick<RecordToStore, 'stateId'>): number {
 
 function isPaidBy(payment: NodePayment, chain: PaymentChain): boolean {
   return isSameChain(payment, chain);
-}
-
-/** The nodes, in their order, without those of a host that has enough. In private networks, all nodes may be on one host. */
-function ofManyHosts(nodes: readonly CloseNode[]): CloseNode[] {
-  const counts = new Map<string, number>();
-  return nodes.filter(({ node: { host } }) => {
-    const network = hostNetwork(host);
-    const count = (counts.get(network) ?? 0) + 1;
-    counts.set(network, count);
-    return count <= nodesPerHost || !isPublicHost(host);
-  });
-}
-
-/**
- * Whether a node stores a record that was paid to another one. It has to know both of them as closest nodes. Many of the
- * nodes that it knows may take no browsers, so a lookup does not find them.
- */
-function takesFor({ node, known }: CloseNode, payee: string): boolean {
-  return known.has(node.peerId) && known.has(payee);
-}
-
-/** Whether enough nodes would store a record that is paid to this node. @param closest of the record, closest first. */
-function isPayee(peerId: string, closest: readonly CloseNode[], quorum: number): boolean {
-  const group = closest.slice(0, nodeLimits.closeGroup);
-  return group.filter((node) => takesFor(node, peerId)).length >= quorum;
 }
 
 function isRefusal(error: unknown): boolean {

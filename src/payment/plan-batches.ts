@@ -1,6 +1,6 @@
 import { type Batch, type BatchRequest, batchOf, comparePools, poolPayments, requestBatch } from './batch.ts';
 import { paymentError, paymentProblemOf } from './errors.ts';
-import { maxLeaves, paddedLeaves } from './merkle-tree.ts';
+import { maxLeaves, paddedLeaves, poolCount } from './merkle-tree.ts';
 import type { NodePrice } from './node-price.ts';
 import type { Due } from './payable.ts';
 import type { Offer } from './quotes.ts';
@@ -16,22 +16,28 @@ const maxPremium = { numerator: 5n, denominator: 4n };
 /**
  * Replaces the prices of single chunks by those of batches, where batches are as cheap.
  * @param offers for single records. Those of pointers stay.
+ * @param onProgress called with the number of pools whose nodes gave their prices.
  * @throws AntwayError `QUOTE`, `CLOCK`, `RELAYS_DIFFER`.
  */
 export async function planBatches(
   offers: readonly Offer[],
   relays: readonly Route[],
   signal: AbortSignal,
+  onProgress: (asked: number, all: number) => void = () => undefined,
 ): Promise<Due> {
   if (!relays.every((relay) => relay.hasBatches)) return { batches: [], offers };
   const chunks = offers.filter(({ plan }) => plan.stateId === undefined);
   const batches: Batch[] = [];
   const batched = new Set<Offer>();
   let at = 0;
-  for (const size of batchSizes(chunks.length)) {
+  const sizes = batchSizes(chunks.length);
+  const pools = sizes.map(poolCount);
+  const all = sum(pools);
+  for (const [i, size] of sizes.entries()) {
     const some = chunks.slice(at, at + size);
     at += size;
-    const batch = await askForBatch(some, relays, signal);
+    const before = sum(pools.slice(0, i));
+    const batch = await askForBatch(some, relays, signal, (asked) => onProgress(before + asked, all));
     // The network is too small for batches, or changes too fast.
     if (!batch) break;
     if (!isCheap(batch, some)) continue;
@@ -52,33 +58,40 @@ export function batchSizes(chunks: number): number[] {
   return sizes;
 }
 
-/** @returns undefined if a relay does not find enough nodes, or the relays do not name enough nodes that are the same. */
+/**
+ * @returns undefined if a route does not find enough nodes, or the routes do not name enough nodes that are the same.
+ * @throws AntwayError as `planBatches`. Nodes that take no browsers are no reason for `RELAYS_DIFFER`.
+ */
 async function askForBatch(
   offers: readonly Offer[],
   relays: readonly Route[],
   signal: AbortSignal,
+  onProgress: (asked: number) => void,
 ): Promise<Batch | undefined> {
   const request = requestBatch(offers.map(({ plan: { address, size } }) => ({ address, size })));
   const [pools, others = pools] = await Promise.all(
-    relays.slice(0, 2).map((relay) => poolsOf(relay, request, signal)),
+    relays.slice(0, 2).map((relay, i) => poolsOf(relay, request, signal, i === 0 ? onProgress : undefined)),
   );
   if (!pools || !others) return undefined;
   const compared = pools.map((nodes, i) => comparePools(nodes, others[i]!));
-  if (compared.includes('different')) {
+  // Security: a relay gains nothing by that, because the prices of single chunks are compared too.
+  const mayDiffer = relays.slice(0, 2).some(({ isDirect }) => isDirect);
+  if (compared.includes('different') && !mayDiffer) {
     const urls = relays.map(({ url }) => url);
     const message = `${urls[0]} and ${urls[1]} name different nodes for a batch. One of them may be dishonest. Nothing was paid.`;
     throw paymentError('RELAYS_DIFFER', message, { relays: urls });
   }
-  return compared.includes('similar') ? undefined : batchOf(request, pools);
+  return compared.every((result) => result === 'same') ? batchOf(request, pools) : undefined;
 }
 
 async function poolsOf(
   relay: Route,
   request: BatchRequest,
   signal: AbortSignal,
+  onProgress?: (asked: number) => void,
 ): Promise<NodePrice[][] | undefined> {
   try {
-    return await relay.pools(request, signal);
+    return await relay.pools(request, signal, onProgress);
   } catch (error) {
     if (paymentProblemOf(error) === 'SHORTFALL') return undefined;
     throw error;
@@ -93,3 +106,5 @@ function isCheap(batch: Batch, offers: readonly Offer[]): boolean {
   const all = charges.reduce((sum, charge) => sum + charge, 0n);
   return all * denominator <= single * numerator * BigInt(charges.length);
 }
+
+const sum = (numbers: readonly number[]) => numbers.reduce((all, number) => all + number, 0);

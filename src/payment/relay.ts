@@ -63,6 +63,7 @@ export interface NewestState {
 
 /** A peer that brings paid records to the network: docs/reference/paid-uploads.md. Nothing that it says is trusted. */
 export class Relay implements Route {
+  readonly isDirect = false;
   hasBatches = false;
 
   /**
@@ -129,12 +130,14 @@ export class Relay implements Route {
   async pools(
     { poolAddresses, timestamp }: BatchRequest,
     signal: AbortSignal,
+    onProgress: (asked: number) => void = () => undefined,
   ): Promise<NodePrice[][] | undefined> {
     const pools: NodePrice[][] = [];
     for (let at = 0; at < poolAddresses.length; at += poolsPerRequest) {
       const some = await this.#askForPools(poolAddresses.slice(at, at + poolsPerRequest), timestamp, signal);
       if (!some) return undefined;
       pools.push(...some);
+      onProgress(pools.length);
     }
     return pools;
   }

@@ -13,6 +13,8 @@ export type RecordPayment = { plan: Plan; transaction: string } | { merkle: Batc
 export interface Route {
   /** Its name for the user. Of a relay, the origin. */
   readonly url: string;
+  /** Whether it asks the nodes itself. Nodes that take no browsers are missing then, and most of those that share a host. */
+  readonly isDirect: boolean;
   /** Whether it finds the nodes of batches. Known after `check`. */
   readonly hasBatches: boolean;
   /** Makes sure that the route is for this chain. @throws AntwayError `CHAIN`, `SHORTFALL`. */
@@ -32,7 +34,11 @@ export interface Route {
    * @returns the nodes of each pool, in the order of the request, or undefined if too few nodes gave a price.
    * @throws AntwayError `QUOTE` for a lie, `CLOCK`, `SHORTFALL` if the route does not answer.
    */
-  pools(request: BatchRequest, signal: AbortSignal): Promise<NodePrice[][] | undefined>;
+  pools(
+    request: BatchRequest,
+    signal: AbortSignal,
+    onProgress?: (asked: number) => void,
+  ): Promise<NodePrice[][] | undefined>;
   /**
    * Brings a paid record to the network.
    * @throws AntwayError `UNPAID`, `QUOTE_EXPIRED`, `QUOTE`, `SHORTFALL`. The payment stays valid in all cases. `OUTDATED` if

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser } from '@playwright/test';
+import { payButton, price } from '../support/payment-screen.ts';
 import { noise } from '../support/publish.ts';
 import { TestChain } from '../support/test-chain.ts';
 import { Devnet, killAll } from './devnet.ts';
@@ -16,10 +17,13 @@ const step = 'paid upload, browser → nodes';
 /** More than the twenty that may store a chunk. */
 const nodeCount = 25;
 const fileBytes = 40_000_000;
+/** Of more than 64 chunks, so that one payment covers most of them. */
+const largeBytes = 270_000_000;
 
 /**
- * A page brings what its wallet pays for to the nodes by WebRTC Direct, also the states of a lasting address. The gateway's host is no relay, and the gateway has
- * no peers. A fresh peer reads everything back from the nodes.
+ * A page brings what its wallet pays for to the nodes by WebRTC Direct, also the states of a lasting address, and the chunks
+ * of a large file, which one payment covers. The gateway's host is no relay, and the gateway has no peers. A fresh peer reads
+ * everything back from the nodes.
  */
 export async function publishThroughNodes(browser: Browser, folder: string): Promise<Row[]> {
   const stops: (() => Promise<void>)[] = [];
@@ -49,6 +53,21 @@ export async function publishThroughNodes(browser: Browser, folder: string): Pro
         return path;
       }),
     );
+
+    /** Publishes a file whose chunks are paid for together. */
+    const publishLarge = async (): Promise<Row> => {
+      const path = join(folder, 'direct-large.bin');
+      await writeFile(path, noise(14, largeBytes));
+      const page = await app.choose(path);
+      const published = await publishFromPage(page, chain, async () => {
+        assert.match((await price(page).textContent())!, /One payment covers 64 chunks/);
+        await payButton(page).click();
+      });
+      await page.close();
+      const bytes = await read(published.target, path);
+      const item = `a file of ${largeBytes / 1e6} MB, with one payment for 64 chunks`;
+      return { step, item, bytes, seconds: published.seconds };
+    };
 
     const rows: Row[] = [];
     const name = 'Garden';
@@ -83,6 +102,7 @@ export async function publishThroughNodes(browser: Browser, folder: string): Pro
       await second.close();
       rows.push({ step: `${step}, again`, item, seconds: again.seconds });
     }
+    rows.push(await publishLarge());
     const page = await app.choose(other!);
     const dying = [network.nodes[0]!, network.nodes[3]!];
     const { target, seconds } = await publishFromPage(page, chain, () =>

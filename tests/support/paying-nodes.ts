@@ -17,6 +17,16 @@ import { encodeProof, quoteOf } from '../../src/payment/node-quote.ts';
 import { pointerRecord } from '../../src/payment/paid-pointers.ts';
 import { signedBytes } from '../../src/payment/quotes.ts';
 import {
+  batchMessages,
+  candidateAnswer,
+  candidateOf,
+  isPaidFor,
+  type PaidBatch,
+  partsOf,
+  putAnswer,
+  timeIn,
+} from './batch-answers.ts';
+import {
   addressOf,
   channelTo,
   helloHeader,
@@ -55,6 +65,10 @@ export interface NodeFaults {
   address?: string;
   /** Stores no pointers, and says so. */
   lacksPointers?: boolean;
+  /** Changes its price for a pool. */
+  candidate?: (honest: NodePrice, node: PayingNode) => NodePrice;
+  /** Its answer to all chunks of batches and requests for prices of pools, after the number of the request. */
+  batchAnswer?: (honest: Uint8Array) => Uint8Array;
   /** Its answer to all states of pointers. */
   pointerAnswer?: PointerAnswer;
   /** How many records it has committed to. */
@@ -73,6 +87,8 @@ export interface PayingNode extends NodeIdentity {
   pointers: Map<string, Uint8Array<ArrayBuffer>>;
   /** The quotes of the chunks that it was sent. */
   received: StorageQuote[];
+  /** How many chunks of batches it was sent. */
+  puts: number;
   faults: NodeFaults;
 }
 
@@ -85,6 +101,8 @@ export class PayingNodes {
   readonly transaction = `0x${'cd'.repeat(32)}`;
   /** The peer ids of further nodes, which take no browsers. */
   others: string[] = [];
+  /** The batches that were paid. */
+  readonly paidBatches: PaidBatch[] = [];
   /** The quotes that nodes gave, by hash. */
   readonly #given = new Map<string, { price: NodePrice; content: string }>();
 
@@ -96,7 +114,15 @@ export class PayingNodes {
     this.all = Array.from({ length: count }, (_, i) => {
       const identity = nodeIdentity(i + 1);
       const address = addressOf(identity, '127.0.0.1', 10_000 + i);
-      return { ...identity, address, stored: new Map(), pointers: new Map(), received: [], faults: {} };
+      return {
+        ...identity,
+        address,
+        stored: new Map(),
+        pointers: new Map(),
+        received: [],
+        puts: 0,
+        faults: {},
+      };
     });
   }
 
@@ -182,7 +208,7 @@ export class PayingNodes {
       return { header: { type: 'chunk', address, size: chunk.length }, body: chunk };
     }
     if (type === 'chunk_protocol') {
-      return { header: { type: 'chunk_protocol' }, body: this.#pointerAnswer(node, request.body) };
+      return { header: { type: 'chunk_protocol' }, body: this.#protocolAnswer(node, request.body) };
     }
     node.received.push(request.quote!);
     const code = faults.putCode ?? this.#refusal(node, request);
@@ -192,11 +218,41 @@ export class PayingNodes {
   }
 
   /** Answers a message of the network's `chunk_protocol`. */
-  #pointerAnswer(node: PayingNode, message: Uint8Array): Uint8Array {
+  #protocolAnswer(node: PayingNode, message: Uint8Array): Uint8Array {
     const idBytes = 1 + message.findIndex((byte) => byte < 0x80);
     const id = message.subarray(0, idBytes);
     const rest = message.slice(idBytes + 1);
-    if (message[idBytes] === pointerMessages.get) {
+    const { batchAnswer = (honest: Uint8Array) => honest } = node.faults;
+    switch (message[idBytes]) {
+      case batchMessages.candidate:
+        return concatBytes(id, batchAnswer(this.#candidateAnswer(node, rest)));
+      case batchMessages.put:
+        return concatBytes(id, batchAnswer(this.#batchedPutAnswer(node, rest)));
+      default:
+        return this.#pointerAnswer(node, id, message[idBytes]!, rest);
+    }
+  }
+
+  #candidateAnswer(node: PayingNode, request: Uint8Array): Uint8Array {
+    const { committed = 0, candidate = (honest: NodePrice) => honest } = node.faults;
+    const price = candidate(candidateOf(node, timeIn(request), committed), node);
+    return concatBytes(Uint8Array.of(batchMessages.candidateAnswer), candidateAnswer(price));
+  }
+
+  #batchedPutAnswer(node: PayingNode, request: Uint8Array): Uint8Array {
+    const put = partsOf(request);
+    node.puts++;
+    const isTaken =
+      bytesToHex(blake3(put.bytes)) === put.address &&
+      this.#closest(node, put.address).includes(node.address.peerId);
+    const isPaid = isPaidFor(put, this.paidBatches, (...at) => this.#closest(node, ...at));
+    const result = node.faults.putCode || !isTaken ? 'full' : isPaid ? 'stored' : 'unpaid';
+    if (result === 'stored' && !node.faults.forgets) node.stored.set(put.address, put.bytes);
+    return concatBytes(Uint8Array.of(batchMessages.putAnswer), putAnswer(result, put.address));
+  }
+
+  #pointerAnswer(node: PayingNode, id: Uint8Array, type: number, rest: Uint8Array<ArrayBuffer>): Uint8Array {
+    if (type === pointerMessages.get) {
       const record = node.pointers.get(bytesToHex(rest));
       const found = record && concatBytes(Uint8Array.of(0, ...recordLength), record);
       return concatBytes(
@@ -250,13 +306,17 @@ export class PayingNodes {
   }
 
   /** The peer ids that a node knows as the closest ones. */
-  #closest({ faults: { unknown = [] } }: PayingNode, target: string): string[] {
+  #closest(
+    { faults: { unknown = [] } }: PayingNode,
+    target: string,
+    count: number = nodeLimits.bucket,
+  ): string[] {
     const distance = (peerId: string) => BigInt(`0x${peerId}`) ^ BigInt(`0x${target}`);
     const ids = [...this.all.map(({ address }) => address.peerId), ...this.others];
     return ids
       .filter((peerId) => !unknown.includes(peerId))
       .sort((a, b) => (distance(a) < distance(b) ? -1 : 1))
-      .slice(0, nodeLimits.bucket);
+      .slice(0, count);
   }
 
   /** Checks a chunk as nodes do. @returns the code of an error. */

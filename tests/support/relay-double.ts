@@ -352,7 +352,7 @@ function stateOf(record: Uint8Array): string {
 const signatures = new Map<string, Uint8Array>();
 
 /** A signature takes long, and the nodes sign the same bytes for each pool, and the same commitments. */
-function signOnce(bytes: Uint8Array, secretKey: Uint8Array, options = {}): Uint8Array {
+export function signOnce(bytes: Uint8Array, secretKey: Uint8Array, options = {}): Uint8Array {
   const key = bytesToHex(blake3(concatBytes(bytes, secretKey)));
   const signature = signatures.get(key) ?? ml_dsa65.sign(bytes, secretKey, options);
   signatures.set(key, signature);

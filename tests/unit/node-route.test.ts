@@ -6,7 +6,6 @@ import type { Pointer } from '../../src/content/pointer.ts';
 import type { PointerPeer } from '../../src/owner/move-pointer.ts';
 import { OwnerKey } from '../../src/owner/owner-key.ts';
 import { freezePointer, signPointer } from '../../src/owner/sign-pointer.ts';
-import { proofOf, requestBatch } from '../../src/payment/batch.ts';
 import { prepareBill } from '../../src/payment/bill.ts';
 import type { PaymentJournal } from '../../src/payment/journal.ts';
 import { nodePointerReader } from '../../src/payment/node-pointers.ts';
@@ -456,6 +455,7 @@ describe('a pointer without a relay', () => {
   it('is stored by the second route if the first one had only said so', async () => {
     const liar: Route = {
       url: 'https://liar.example',
+      isDirect: false,
       hasBatches: false,
       check: async () => undefined,
       quotes: (records) => route.quotes(records, signal),
@@ -540,15 +540,6 @@ describe('an upload that changes its route', () => {
     await paid(checkOffer(relayed, record));
     expect(await clock.run(storePaid(record, bytes, parts()))).toBe('stored');
     expect(holders()).toBe(7);
-  });
-
-  it('says that a payment for many chunks needs a relay', async () => {
-    const chunks = Array.from({ length: 2 }, (_, i) => ({ address: `${i}`.repeat(64), size: 1 }));
-    const { poolAddresses, ...request } = requestBatch(chunks);
-    const merkle = proofOf({ ...request, pools: poolAddresses.map(() => []) }, 0, chunks[0]!.address)!;
-    const storing = route.store({ merkle }, bytes, signal);
-    await expect(storing).rejects.toEqual(problem('SHORTFALL'));
-    await expect(storing).rejects.toMatchObject({ message: expect.stringContaining('with a relay') });
   });
 });
 

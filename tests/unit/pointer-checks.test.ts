@@ -29,6 +29,7 @@ function priceAt(price: Quote, content: Quote) {
   const route: Route = {
     url: 'https://relay.example',
     hasBatches: false,
+    isDirect: false,
     check: async () => undefined,
     quotes: async (records, signal) =>
       Promise.all(records.map(({ stateId }) => (stateId === undefined ? content : price)(signal))),

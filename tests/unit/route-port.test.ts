@@ -1,6 +1,7 @@
 import { blake3 } from '@noble/hashes/blake3.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { checkPool, requestBatch } from '../../src/payment/batch.ts';
 import { prepareBill } from '../../src/payment/bill.ts';
 import { NodeRoute } from '../../src/payment/node-route.ts';
 import type { Route } from '../../src/payment/route.ts';
@@ -66,6 +67,15 @@ describe('the route of a page, in its worker', () => {
     expect(network.all.filter(({ stored }) => stored.has(record.address))).toHaveLength(7);
   });
 
+  it('asks for the pools of a batch, and reports its progress', async () => {
+    network = new PayingNodes(17, clock, chain);
+    const request = requestBatch([record, { address: 'ab'.repeat(32), size: 1 }]);
+    const asked: number[] = [];
+    const pools = await passing(remote().pools(request, signal, (count) => asked.push(count)));
+    expect(asked).toEqual([1, 2]);
+    for (const nodes of pools!) expect(checkPool(nodes, request.timestamp)).toHaveLength(16);
+  });
+
   it('fails with the error of the page', async () => {
     for (const node of network.all.slice(0, 2)) node.faults = { isDead: true };
     await expect(passing(remote().quotes([record], signal))).rejects.toMatchObject({
@@ -80,6 +90,7 @@ describe('the route of a page, in its worker', () => {
     const aborted = new Promise<void>((resolve) => {
       const hanging: Route = {
         url: 'hanging',
+        isDirect: false,
         hasBatches: false,
         check: () => Promise.resolve(),
         pools: () => Promise.resolve(undefined),

@@ -1,5 +1,5 @@
 import type { Address } from '../../address.ts';
-import { type Bill, prepareBill } from '../../payment/bill.ts';
+import { type Bill, type Priced, prepareBill } from '../../payment/bill.ts';
 import type { PaymentChain } from '../../payment/chain.ts';
 import type { RecordToStore } from '../../payment/quotes.ts';
 import { Relay } from '../../payment/relay.ts';
@@ -30,7 +30,7 @@ export async function askForPrice(
   records: readonly RecordToStore[],
   { relays, chain }: NetworkRoutes,
   signal: AbortSignal,
-  onProgress: (asked: number, all: number) => void,
+  onProgress: (asked: number, all: number, what: Priced) => void,
 ): Promise<Bill> {
   for (const relay of relays) await relay.check(chain, signal);
   return prepareBill(records, { relays, journal: openJournal(chain), signal }, onProgress);

@@ -1,6 +1,8 @@
 import { AntwayError, type ErrorCode, type ErrorDetails } from '../../errors.ts';
+import type { BatchRequest } from '../../payment/batch.ts';
 import type { PaymentChain } from '../../payment/chain.ts';
 import { paymentError } from '../../payment/errors.ts';
+import type { NodePrice } from '../../payment/node-price.ts';
 import type { RecordToStore } from '../../payment/quotes.ts';
 import type { Quoted, RecordPayment, Route } from '../../payment/route.ts';
 
@@ -8,6 +10,7 @@ import type { Quoted, RecordPayment, Route } from '../../payment/route.ts';
 type Ask =
   | { ask: 'check'; chain: PaymentChain }
   | { ask: 'quotes'; records: readonly RecordToStore[] }
+  | { ask: 'pools'; request: BatchRequest }
   | { ask: 'store'; payment: RecordPayment; bytes: Uint8Array<ArrayBuffer> };
 type Request = (Ask & { id: number }) | { ask: 'cancel'; id: number };
 type Answer =
@@ -55,6 +58,8 @@ function answerTo(
       return route.check(request.chain, signal);
     case 'quotes':
       return route.quotes(request.records, signal, onProgress);
+    case 'pools':
+      return route.pools(request.request, signal, onProgress);
     case 'store':
       return route.store(request.payment, request.bytes, signal);
   }
@@ -74,7 +79,8 @@ interface Pending {
 /** A route of the page, for its publishing worker: only a window can connect to nodes. */
 export class PortRoute implements Route {
   readonly url = 'Direct access';
-  readonly hasBatches = false;
+  readonly isDirect = true;
+  readonly hasBatches = true;
   readonly #port: MessagePort;
   readonly #pending = new Map<number, Pending>();
   #lastId = 0;
@@ -101,8 +107,12 @@ export class PortRoute implements Route {
     return this.#ask({ ask: 'quotes', records }, signal, onProgress) as Promise<Quoted[]>;
   }
 
-  async pools(): Promise<undefined> {
-    return undefined;
+  pools(
+    request: BatchRequest,
+    signal: AbortSignal,
+    onProgress?: (asked: number) => void,
+  ): Promise<NodePrice[][] | undefined> {
+    return this.#ask({ ask: 'pools', request }, signal, onProgress) as Promise<NodePrice[][] | undefined>;
   }
 
   async store(payment: RecordPayment, bytes: Uint8Array<ArrayBuffer>, signal: AbortSignal): Promise<void> {

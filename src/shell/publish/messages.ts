@@ -1,4 +1,4 @@
-import type { Bill } from '../../payment/bill.ts';
+import type { Bill, Priced } from '../../payment/bill.ts';
 import type { PublishProgress } from '../../publish/publish.ts';
 import type { NetworkChoice } from '../payment/network-choice.ts';
 
@@ -51,8 +51,8 @@ export interface EncryptedContent {
 export type PublishAnswer =
   | { type: 'measured'; bytes: number; chunks: number }
   | { type: 'progress'; progress: PublishProgress }
-  /** Records whose price is known, of all. */
-  | { type: 'asked'; asked: number; all: number }
+  /** Records whose price is known, of all, or pools of nodes for batches. */
+  | { type: 'asked'; asked: number; all: number; what: Priced }
   /** Files that are signed, of all. */
   | { type: 'signing'; signed: number; all: number }
   | ({

@@ -293,7 +293,8 @@ function Work({
   const isHashing = !progress || progress.encryptedBytes === 0;
   const isFinishing = progress !== null && progress.encryptedBytes === progress.size;
   const phase = isHashing ? t.phases.hashing : isFinishing ? t.phases.finishing : t.phases.encrypting;
-  const pricing = asked ? t.pricing(formatCount(asked.asked), formatCount(asked.all)) : t.phases.hashing;
+  const asking = asked?.what === 'pools' ? t.poolPricing : t.pricing;
+  const pricing = asked ? asking(formatCount(asked.asked), formatCount(asked.all)) : t.phases.hashing;
   const bytes = isHashing ? (progress?.hashedBytes ?? 0) : progress.encryptedBytes;
   const status = task === 'tar' ? t.saving : task === 'price' ? pricing : phase;
   const signed = signing && !progress && !asked ? signing : null;

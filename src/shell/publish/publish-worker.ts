@@ -95,8 +95,8 @@ async function priceOf(
   };
   const { address } = await encrypt(source, survey, isPrivate);
   const routes = routesOf(network, port);
-  const bill = await askForPrice([...records.values()], routes, cancelling.signal, (asked, all) =>
-    self.postMessage({ type: 'asked', asked, all } satisfies PublishAnswer),
+  const bill = await askForPrice([...records.values()], routes, cancelling.signal, (asked, all, what) =>
+    self.postMessage({ type: 'asked', asked, all, what } satisfies PublishAnswer),
   );
   return { type: 'priced', address: address.hex, records: [...records.keys()], bill };
 }

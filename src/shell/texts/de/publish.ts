@@ -25,6 +25,8 @@ export const publish: Texts['publish'] = {
   inNetworkNote: 'Sie zahlen einmal, mit Ihrer eigenen Wallet, und sehen vorher den Preis.',
   seePrice: 'Preis ansehen',
   pricing: (asked, all) => `Das Netzwerk wird nach Preisen gefragt: ${asked} von ${all} Chunks`,
+  poolPricing: (asked, all) =>
+    `Der Preis einer Zahlung für viele Chunks wird erfragt: ${asked} von ${all} Gruppen von Knoten`,
   nowhere: 'Wählen Sie, wohin es hochgeladen wird.',
   notHere: 'An dieser Adresse kann die App keine Uploads bezahlen. Wählen Sie „Im Autonomi-Netzwerk“ ab.',
   peers: 'Peers, zu denen hochgeladen wird',

@@ -23,6 +23,8 @@ export const publish = {
   inNetworkNote: 'You pay once, with your own wallet, and see the price first.',
   seePrice: 'See the price',
   pricing: (asked: string, all: string) => `Asking the network for prices: ${asked} of ${all} chunks`,
+  poolPricing: (asked: string, all: string) =>
+    `Asking for the price of one payment for many chunks: ${asked} of ${all} groups of nodes`,
   nowhere: 'Choose where to upload it.',
   notHere: 'The app cannot pay for uploads at this address. Uncheck “In the Autonomi network”.',
   peers: 'Peers to upload to',
