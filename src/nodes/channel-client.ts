@@ -36,10 +36,10 @@ import {
 import { type NodeAddress, peerIdBytes } from './node-address.ts';
 import type {
   Abilities,
-  BatchedChunk,
   NodeClient,
   PaidChunk,
   PaidState,
+  ProvenChunk,
   Quoted,
   RequestOptions,
 } from './node-client.ts';
@@ -196,7 +196,7 @@ export class ChannelClient implements NodeClient {
     );
   }
 
-  async putBatchedChunk({ address, bytes, proof }: BatchedChunk, options: RequestOptions): Promise<void> {
+  async putBatchedChunk({ address, bytes, proof }: ProvenChunk, options: RequestOptions): Promise<void> {
     await this.#require('hasBatches', options.signal);
     const release = await this.#putPlace(options.signal);
     await this.#chunkProtocol(

@@ -21,8 +21,8 @@ export interface PaidChunk {
   transaction: string;
 }
 
-/** A chunk that was paid for in a batch. */
-export interface BatchedChunk {
+/** A chunk with the proof that it was paid for in a batch. */
+export interface ProvenChunk {
   address: Address;
   bytes: Uint8Array<ArrayBuffer>;
   /** The proof of the payment, as nodes read it. */
@@ -78,7 +78,7 @@ export interface NodeClient {
    * Sends a chunk that was paid for in a batch.
    * @throws AntwayError with `details.reason` as `decodeChunkPut`, or `unsupported` if the node takes no batches.
    */
-  putBatchedChunk(chunk: BatchedChunk, options: RequestOptions): Promise<void>;
+  putBatchedChunk(chunk: ProvenChunk, options: RequestOptions): Promise<void>;
   /** @returns a record that nothing has verified; undefined if the node has none. */
   getPointer(address: Address, options: RequestOptions): Promise<Uint8Array<ArrayBuffer> | undefined>;
   /**
