@@ -279,7 +279,7 @@ export class NodeRoute implements Route {
     if (failures.filter(isRefusal).length < nodeLimits.majority) return this.#shortfall(storedByTooFew);
     // Nodes explain it only in free text.
     if (merkle && (await isPoolGone(merkle, this.#options, signal))) {
-      return this.#expired(hex, 'Too few of the nodes that were paid are where they were');
+      return this.#expired(hex, 'Too few of the nodes that were paid are close to the address of their pool');
     }
     const message = `The nodes see no payment for ${hex}. The payment is kept: try again later, or with a relay.`;
     return paymentError('UNPAID', message, { relay: this.url, address: hex });

@@ -69,13 +69,17 @@ async function askForBatch(
   onProgress: (asked: number) => void,
 ): Promise<Batch | undefined> {
   const request = requestBatch(offers.map(({ plan: { address, size } }) => ({ address, size })));
-  const [pools, others = pools] = await Promise.all(
-    relays.slice(0, 2).map((relay, i) => poolsOf(relay, request, signal, i === 0 ? onProgress : undefined)),
+  const asked = relays.slice(0, 2);
+  const answers = await Promise.all(
+    asked.map((relay, i) => poolsOf(relay, request, signal, i === 0 ? onProgress : undefined)),
   );
-  if (!pools || !others) return undefined;
+  const found = answers.filter((pools) => pools !== undefined);
+  // Security: without the answer of the second route, the first one could invent the nodes.
+  if (found.length < asked.length) return undefined;
+  const [pools, others = pools] = found as [NodePrice[][], NodePrice[][]?];
   const compared = pools.map((nodes, i) => comparePools(nodes, others[i]!));
   // Security: a relay gains nothing by that, because the prices of single chunks are compared too.
-  const mayDiffer = relays.slice(0, 2).some(({ isDirect }) => isDirect);
+  const mayDiffer = asked.some(({ isDirect }) => isDirect);
   if (compared.includes('different') && !mayDiffer) {
     const urls = relays.map(({ url }) => url);
     const message = `${urls[0]} and ${urls[1]} name different nodes for a batch. One of them may be dishonest. Nothing was paid.`;

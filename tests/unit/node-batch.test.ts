@@ -356,6 +356,14 @@ describe('a plan', () => {
     }
   });
 
+  it.each([
+    ['first', [relayThat(async () => undefined), 'nodes']],
+    ['second', ['nodes', relayThat(async () => undefined)]],
+  ] as const)('has single payments if the %s of two routes finds no pools', async (_, routes) => {
+    const asked = routes.map((one) => (one === 'nodes' ? route : one));
+    expect(await clock.run(planBatches(offers, asked, signal))).toEqual({ batches: [], offers });
+  });
+
   it('of two relays that name other nodes has no price', async () => {
     const planning = planBatches(offers, [named(16), named(8)], signal);
     await expect(clock.run(planning)).rejects.toEqual(problem('RELAYS_DIFFER'));
