@@ -81,6 +81,8 @@ export class ChannelClient implements NodeClient {
   /** One request beside the hello, until the node has said that it takes several. */
   readonly #places = new Places(1);
   readonly #pending = new Map<number, Pending>();
+  /** The callers that wait for an answer. */
+  #waiting = 0;
   /** Fires when the connection ends, with the reason. */
   readonly #end = new AbortController();
   #session: Session | undefined;
@@ -138,6 +140,10 @@ export class ChannelClient implements NodeClient {
 
   get isBusy(): boolean {
     return this.#pending.size > 0;
+  }
+
+  get isAwaited(): boolean {
+    return !this.#isGreeted || this.#waiting > 0;
   }
 
   async abilities(signal: AbortSignal): Promise<Abilities> {
@@ -340,7 +346,9 @@ export class ChannelClient implements NodeClient {
     const finished = exchange().finally(release);
     // It has no other listener if the caller leaves.
     finished.catch((error) => this.#fail(error));
-    const response = await raceAbort(finished, signal).catch((error) => {
+    this.#waiting++;
+    const answered = raceAbort(finished, signal).finally(() => this.#waiting--);
+    const response = await answered.catch((error) => {
       // Nothing reads the answer. It may have four megabytes.
       finished.then(({ body }) => resized(body.buffer, 0)).catch(() => undefined);
       throw error;

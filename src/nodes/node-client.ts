@@ -55,6 +55,8 @@ export interface NodeClient {
   readonly isClosed: boolean;
   /** Whether a request waits for its answer. */
   readonly isBusy: boolean;
+  /** Whether a caller waits for an answer, or the node has not answered the hello yet. */
+  readonly isAwaited: boolean;
   /** Waits for the answer to the hello. @throws AntwayError; the signal's reason when aborted. */
   abilities(signal: AbortSignal): Promise<Abilities>;
   /** The nodes closest to a target that the node knows. @param count how many. Default: as many as an answer may name. */

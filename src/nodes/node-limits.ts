@@ -42,6 +42,10 @@ export const nodeLimits = Object.freeze({
   /** Nodes close connections that are idle for a minute. */
   idleMs: 50_000,
   connections: 24,
+  /** While all are in use, there can be so many. A further one waits for `roomMs`, and looks for a place each `roomStepMs`. */
+  mostConnections: 48,
+  roomMs: 10_000,
+  roomStepMs: 200,
   /** Attempts to connect: so many in all, and so many that began within `youngMs`. Most others go to dead nodes. */
   attemptsAtOnce: 24,
   connectsAtOnce: 12,

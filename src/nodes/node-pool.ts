@@ -133,9 +133,7 @@ export class NodePool {
     try {
       growOld = await this.#young.take(signal);
       clock.delay(nodeLimits.youngMs, timer.signal).then(growOld, () => undefined);
-      if (this.#openCount() >= nodeLimits.connections && !this.#oldestIdle()) {
-        throw nodeError('refused', 'All connections to nodes are in use.');
-      }
+      await this.#untilRoom(signal);
       const host = hostNetwork(node.host);
       if (!isLocal && (this.#hosts.get(host) ?? 0) >= nodeLimits.connectionsPerHost) {
         throw nodeError('refused', `There are enough connections to ${host}.`);
@@ -202,19 +200,35 @@ export class NodePool {
     return this.#clients.size;
   }
 
+  /**
+   * Waits until there may be one more connection. If all are in use, one ends whose callers have left, for example because
+   * enough other nodes have stored their chunk.
+   * @throws AntwayError `PEERS_UNREACHABLE` if callers wait at all of them for long; the signal's reason when aborted.
+   */
+  async #untilRoom(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    const until = clock.now() + nodeLimits.roomMs;
+    while (this.#openCount() >= nodeLimits.mostConnections && !this.#oldest(isIdle)) {
+      const abandoned = this.#oldest(({ isAwaited }) => !isAwaited);
+      if (abandoned) this.#close(abandoned);
+      else if (clock.now() < until) await clock.delay(nodeLimits.roomStepMs, signal);
+      else throw nodeError('refused', 'All connections to nodes are in use.');
+    }
+  }
+
   /** Closes idle connections beyond the limit, but not the new one. An attempt to a dead node closes none. */
   #makeRoom(latest: NodeClient): void {
     while (this.#openCount() > nodeLimits.connections) {
-      const oldest = this.#oldestIdle(latest);
+      const oldest = this.#oldest((client) => isIdle(client) && client !== latest);
       if (!oldest) return;
       this.#close(oldest);
     }
   }
 
-  /** The peer id of the connection that was not used for the longest time. */
-  #oldestIdle(except?: NodeClient): string | undefined {
-    const idle = [...this.#clients.entries()].filter(([, { client }]) => !client.isBusy && client !== except);
-    return idle.sort(([, a], [, b]) => a.usedAt - b.usedAt)[0]?.[0];
+  /** The peer id of the matching connection that was not used for the longest time. */
+  #oldest(matches: (client: NodeClient) => boolean): string | undefined {
+    const found = [...this.#clients.entries()].filter(([, { client }]) => matches(client));
+    return found.sort(([, a], [, b]) => a.usedAt - b.usedAt)[0]?.[0];
   }
 
   #countHost({ host }: NodeAddress, change: number): void {
@@ -225,5 +239,6 @@ export class NodePool {
   }
 }
 
+const isIdle = ({ isBusy }: NodeClient) => !isBusy;
 const pairOf = (node: NodeAddress) => `${node.peerId} ${socketOf(node)}`;
 const socketOf = ({ host, port }: NodeAddress) => `${host} ${port}`;

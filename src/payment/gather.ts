@@ -10,6 +10,8 @@ export interface GatherOptions {
   atOnce: number;
   /** A node that takes longer gives its place to the next one, but goes on. */
   placeMs: number;
+  /** Whether these failures show that further nodes need not be asked. Default: no. */
+  isHopeless?: (failures: readonly unknown[]) => boolean;
   clock: Clock;
   signal: AbortSignal;
 }
@@ -22,7 +24,7 @@ export interface GatherOptions {
  */
 export async function gather<Node, T>(
   nodes: readonly Node[],
-  { best, enough, graceMs, atOnce, placeMs, clock, signal }: GatherOptions,
+  { best, enough, graceMs, atOnce, placeMs, isHopeless = () => false, clock, signal }: GatherOptions,
   ask: (node: Node, signal: AbortSignal) => Promise<T>,
 ): Promise<{ answers: T[]; failures: unknown[] }> {
   const done = new AbortController();
@@ -33,9 +35,10 @@ export async function gather<Node, T>(
   await new Promise<void>((resolve) => {
     own.addEventListener('abort', () => resolve(), { once: true });
     const fill = () => {
-      while (next < nodes.length && places < atOnce && places + answers.size < best) void start(next++);
+      const mayAsk = () => next < nodes.length && places < atOnce && places + answers.size < best;
+      while (mayAsk() && !isHopeless(failures)) void start(next++);
       const isOver = answers.size >= best || (running === 0 && next === nodes.length);
-      if (isOver) resolve();
+      if (isOver || isHopeless(failures)) resolve();
       else if (answers.size >= enough && next >= Math.min(best, nodes.length))
         clock.delay(graceMs, own).then(resolve, () => undefined);
     };

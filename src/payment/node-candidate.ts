@@ -1,6 +1,7 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
 import * as v from 'valibot';
 import type { CandidateQuote } from '../nodes/chunk-protocol.ts';
+import { nodeError } from '../nodes/node-error.ts';
 import * as s from '../schema.ts';
 import { decodeUntrusted, type ValueLimits } from '../self-encryption/message-pack.ts';
 import { checkCandidate } from './batch.ts';
@@ -50,7 +51,8 @@ const commitmentSchema = v.strictTuple([hash, s.integer('records'), hash, key, s
  * Checks the price that a node gave for a pool without a relay: it is the node's own one, at the time of the batch and the
  * price of the network, with the commitment that the price is derived from.
  * @param peer the node that was asked. @param timestamp of the batch, in seconds since 1970.
- * @throws Error that says what is wrong.
+ * @throws Error that says what is wrong. AntwayError if the node may be honest: it no longer has its commitment, or it is newer
+ *   and writes another form.
  */
 export function candidateFrom(
   { candidate, commitment }: CandidateQuote,
@@ -72,6 +74,7 @@ export function candidateFrom(
   // The journal and relays refuse any other form, after the payment.
   s.parse(nodePriceSchema, node, 'CORRUPT');
   checkCandidate(node, timestamp);
+  if (pin && !commitment) throw nodeError('refused', 'The node does not have the commitment of its price.');
   checkCommitment(node);
   return node;
 }

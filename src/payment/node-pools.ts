@@ -1,4 +1,5 @@
 import { Address } from '../address.ts';
+import { AntwayError } from '../errors.ts';
 import type { Clock } from '../nodes/clock.ts';
 import type { NodeAddress } from '../nodes/node-address.ts';
 import { nodeError } from '../nodes/node-error.ts';
@@ -51,7 +52,8 @@ export async function askForPool(
       try {
         return candidateFrom(quote, node.peerId, timestamp);
       } catch (cause) {
-        throw nodeError('protocol', `A node gave a wrong price: ${(cause as Error).message}`, cause);
+        const message = `A node gave a wrong price: ${(cause as Error).message}`;
+        throw nodeError(cause instanceof AntwayError ? 'refused' : 'protocol', message, cause);
       }
     });
   const { answers } = await gather(
@@ -81,7 +83,7 @@ export async function isPoolGone(
   signal: AbortSignal,
 ): Promise<boolean> {
   const address = Address.fromHex(poolAddress(pool.midpoint, root, timestamp));
-  const closest = await nodes.closest(address, nodeLimits.closeGroup, signal);
+  const closest = ofManyHosts(await nodes.closest(address, searchedNodes, signal, nodeLimits.bucket));
   return countClose(pool.nodes, closest) < closePoolNodes;
 }
 

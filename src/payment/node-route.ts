@@ -13,7 +13,7 @@ import { encodeBatchProof } from './batch-proof.ts';
 import { isSameChain, type PaymentChain } from './chain.ts';
 import { isPayee, ofManyHosts, takes, takesFor } from './close-nodes.ts';
 import { paymentError, paymentProblemOf } from './errors.ts';
-import { gather } from './gather.ts';
+import { type GatherOptions, gather } from './gather.ts';
 import { askForPool, isPoolGone, type NodeParts } from './node-pools.ts';
 import type { NodePrice } from './node-price.ts';
 import { encodeProof, priceFrom, quoteOf } from './node-quote.ts';
@@ -34,13 +34,20 @@ const quotesAtOnce = 3;
 const poolsAtOnce = 2;
 const quoteMs = { place: 5_000, grace: 0 };
 const putMs = { place: 15_000, grace: 2_000 };
-/** The first chunk of a batch takes longer, because a node looks up the nodes that were paid. */
+/** The first chunk of a batch at each node takes longer, because the node looks up the nodes that were paid. */
 const batchedPutMs = { place: 30_000, grace: 2_000 };
 /** A node has one more millisecond for so many bytes of a chunk. The link may be slow, and more nodes make it slower. */
 const putBytesPerMs = 32;
-const tries = 4;
-const poolTries = 2;
-const retryMs = { firstMs: 2_000, maxMs: 8_000 };
+/** How often something is tried, and how long it rests in between. */
+interface Retries {
+  tries: number;
+  firstMs: number;
+  maxMs: number;
+}
+const retries: Retries = { tries: 4, firstMs: 2_000, maxMs: 8_000 };
+const poolRetries: Retries = { ...retries, tries: 2 };
+/** Nodes that look up the nodes of a batch have little time for others. */
+const batchedRetries: Retries = { tries: 5, firstMs: 4_000, maxMs: 32_000 };
 /** Codes of nodes that refuse a payment. */
 const refusals = new Set(['payment_required', 'put_rejected', 'invalid_payment_proof']);
 
@@ -80,7 +87,7 @@ export class NodeRoute implements Route {
   ): Promise<Quoted[]> {
     let asked = 0;
     const quote = async (record: RecordToStore, own: AbortSignal) => {
-      const quoted = await this.#retry(own, tries, () => this.#quote(record, own));
+      const quoted = await this.#retry(own, retries, () => this.#quote(record, own));
       onProgress(++asked);
       return quoted;
     };
@@ -94,7 +101,7 @@ export class NodeRoute implements Route {
   ): Promise<NodePrice[][] | undefined> {
     let asked = 0;
     const ask = async (hex: string, own: AbortSignal) => {
-      const nodes = await this.#retry(own, poolTries, () => this.#pool(hex, timestamp, own));
+      const nodes = await this.#retry(own, poolRetries, () => this.#pool(hex, timestamp, own));
       onProgress(++asked);
       return nodes;
     };
@@ -111,24 +118,25 @@ export class NodeRoute implements Route {
     const { nodes } = this.#options;
     const delivery =
       'merkle' in payment ? this.#batched(payment.merkle, bytes) : this.#single(payment, bytes);
-    const { address, quorum, patience } = delivery;
-    await this.#retry(signal, tries, async () => {
+    const { address, quorum, patience, merkle } = delivery;
+    const sending = this.#retry(signal, delivery.retries, async () => {
       const closest = await nodes.closest(address, storingNodes, signal);
       const takers = ofManyHosts(closest).filter(delivery.isTaker);
       if (takers.length < quorum && closest.length >= quorum) throw delivery.tooFewTakers();
       const put = ({ node }: CloseNode, own: AbortSignal) =>
         nodes.use(node, own, (client) => delivery.send(client, own));
       const placeMs = patience.place + bytes.length / putBytesPerMs;
-      const gathered = await this.#gather(
-        takers,
-        { ...patience, place: placeMs },
-        signal,
-        quorum,
-        put,
-        putsAtOnce,
-      );
-      if (gathered.answers.length >= quorum) return;
-      throw await this.#notStored(delivery, gathered.failures, signal);
+      const patient = { ...patience, place: placeMs };
+      const limits = { atOnce: putsAtOnce, isHopeless: isRefused };
+      const { answers, failures } = await this.#gather(takers, patient, signal, quorum, put, limits);
+      if (answers.length < quorum) throw this.#notStored(address, failures);
+    });
+    await sending.catch(async (error) => {
+      // Nodes explain it only in free text. They may also have been behind the chain, so this question is the last one.
+      const isUnpaid = merkle !== undefined && paymentProblemOf(error) === 'UNPAID';
+      if (!isUnpaid || !(await isPoolGone(merkle, this.#options, signal))) throw error;
+      const reason = 'Too few of the nodes that were paid are close to the address of their pool';
+      throw this.#expired(address.hex, reason);
     });
   }
 
@@ -142,6 +150,7 @@ export class NodeRoute implements Route {
       address,
       quorum: quorumOf(plan),
       patience: putMs,
+      retries,
       isTaker: (node) => takesFor(node, peer),
       tooFewTakers: () => this.#expired(plan.address, 'The node that was paid is not close to it'),
       send: senderOf(address, plan, transaction, bytes),
@@ -161,6 +170,7 @@ export class NodeRoute implements Route {
       address,
       quorum: nodeLimits.majority,
       patience: batchedPutMs,
+      retries: batchedRetries,
       isTaker: takes,
       tooFewTakers: () => this.#shortfall(storedByTooFew),
       send: (client, signal) => client.putBatchedChunk(chunk, { signal }),
@@ -221,11 +231,12 @@ export class NodeRoute implements Route {
     signal: AbortSignal,
     enough: number,
     ask: (node: Node, own: AbortSignal) => Promise<T>,
-    atOnce: number = nodeLimits.closeGroup,
+    limits: Partial<Pick<GatherOptions, 'atOnce' | 'isHopeless'>> = {},
   ) {
     const { clock } = this.#options;
     const best = nodeLimits.closeGroup;
-    return gather(nodes, { best, enough, graceMs: grace, atOnce, placeMs: place, clock, signal }, ask);
+    const times = { graceMs: grace, placeMs: place };
+    return gather(nodes, { best, enough, atOnce: best, ...times, ...limits, clock, signal }, ask);
   }
 
   /** Works on some items at the same time. The first failure ends the others. @returns the results, in the order of the items. */
@@ -252,8 +263,8 @@ export class NodeRoute implements Route {
   }
 
   /** Tries again: nodes may be some seconds behind the chain, or away for a moment. */
-  async #retry<T>(signal: AbortSignal, most: number, work: () => Promise<T>): Promise<T> {
-    const backoff = new Backoff(retryMs);
+  async #retry<T>(signal: AbortSignal, { tries, ...times }: Retries, work: () => Promise<T>): Promise<T> {
+    const backoff = new Backoff(times);
     for (let attempt = 1; ; attempt++) {
       try {
         return await work();
@@ -261,26 +272,18 @@ export class NodeRoute implements Route {
         signal.throwIfAborted();
         const problem = paymentProblemOf(error);
         const mayPass = problem === 'SHORTFALL' || problem === 'UNPAID';
-        if (!mayPass || attempt === most) throw error;
+        if (!mayPass || attempt === tries) throw error;
         await this.#options.clock.delay(backoff.next(), signal);
       }
     }
   }
 
-  async #notStored(
-    { address: { hex }, merkle }: Delivery,
-    failures: readonly unknown[],
-    signal: AbortSignal,
-  ): Promise<AntwayError> {
-    if (failures.filter((failure) => failure === stale).length >= outdatedBy) {
+  #notStored({ hex }: Address, failures: readonly unknown[]): AntwayError {
+    if (isOutdated(failures)) {
       const message = 'The network has a newer state of the pointer, which another device signed. Try again.';
       return paymentError('OUTDATED', message, { relay: this.url, address: hex });
     }
-    if (failures.filter(isRefusal).length < nodeLimits.majority) return this.#shortfall(storedByTooFew);
-    // Nodes explain it only in free text.
-    if (merkle && (await isPoolGone(merkle, this.#options, signal))) {
-      return this.#expired(hex, 'Too few of the nodes that were paid are close to the address of their pool');
-    }
+    if (!isRefused(failures)) return this.#shortfall(storedByTooFew);
     const message = `The nodes see no payment for ${hex}. The payment is kept: try again later, or with a relay.`;
     return paymentError('UNPAID', message, { relay: this.url, address: hex });
   }
@@ -305,6 +308,7 @@ interface Delivery {
   quorum: number;
   /** In milliseconds, besides the time for the bytes. */
   patience: { place: number; grace: number };
+  retries: Retries;
   /** Whether a node would take it. */
   isTaker(node: CloseNode): boolean;
   /** The error if fewer nodes than the quorum would take it. */
@@ -344,6 +348,16 @@ function quorumOf({ stateId }: Pick<RecordToStore, 'stateId'>): number {
 
 function isPaidBy(payment: NodePayment, chain: PaymentChain): boolean {
   return isSameChain(payment, chain);
+}
+
+/** Whether so many nodes have a newer state that too few others are left. */
+function isOutdated(failures: readonly unknown[]): boolean {
+  return failures.filter((failure) => failure === stale).length >= outdatedBy;
+}
+
+/** Whether a majority of a close group refuses the payment. The others see the same chain, so none is asked further. */
+function isRefused(failures: readonly unknown[]): boolean {
+  return failures.filter(isRefusal).length >= nodeLimits.majority;
 }
 
 function isRefusal(error: unknown): boolean {

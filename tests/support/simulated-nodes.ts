@@ -150,6 +150,9 @@ export class SimulatedNetwork {
       get isBusy() {
         return pending > 0;
       },
+      get isAwaited() {
+        return pending > 0;
+      },
       abilities: async () => ({ hasPointers: true, hasBatches: false, payment: undefined }),
       quoteChunk: () => Promise.reject(nodeError('refused', 'It takes no payments.')),
       putChunk: () => Promise.reject(nodeError('refused', 'It takes no payments.')),

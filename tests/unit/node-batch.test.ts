@@ -186,12 +186,30 @@ describe('the pools of a batch without a relay', () => {
   });
 
   it('are asked for no longer once the caller aborts', async () => {
-    spoil(network.all, { putMs: 60_000 });
     const stop = new AbortController();
+    let asked = 0;
+    const candidate = (honest: NodePrice) => {
+      asked++;
+      return honest;
+    };
+    spoil(network.all, { putMs: 60_000, candidate });
     const asking = route.pools(request, stop.signal);
-    await clock.pass(100);
+    await clock.pass(1_000);
+    const before = asked;
+    expect(before).toBeGreaterThan(0);
     stop.abort(new DOMException('Stopped.', 'AbortError'));
     await expect(clock.run(asking)).rejects.toMatchObject({ name: 'AbortError' });
+    expect(clock.now()).toBe(1_000);
+    await clock.pass(120_000);
+    expect(asked).toBe(before);
+  });
+
+  it('leave out an honest node without its commitment for this time only', async () => {
+    const [poor] = around(request.poolAddresses[0]!);
+    poor!.faults = { committed: 9, candidate: change({ commitment: null }) };
+    expect((await ask())!.flat().map(({ peer }) => peer)).not.toContain(poor!.address.peerId);
+    poor!.faults = {};
+    expect((await ask())!.flat().map(({ peer }) => peer)).toContain(poor!.address.peerId);
   });
 });
 
@@ -265,6 +283,8 @@ describe('a chunk of a paid batch without a relay', () => {
     await paid(await offered());
     const known = network.paidBatches.splice(0);
     await expect(store()).rejects.toEqual(problem('UNPAID'));
+    // Four nodes in each of five tries: the others see the same chain.
+    expect(sent()).toBe(20);
     const storing = storePaid(record, bytes, { relays: [route], journal, signal });
     await clock.pass(500);
     network.paidBatches.push(...known);
@@ -280,17 +300,35 @@ describe('a chunk of a paid batch without a relay', () => {
   });
 
   it('says so if the paid nodes are no longer close to the address of their pool', async () => {
-    const isFar = (address: string) => distance(address, record.address) >> 255n === 1n;
-    // Further nodes around a pool that is close to the chunk would be close to the chunk as well.
-    do request = requestBatch(records);
-    while (!isFar(request.poolAddresses[1]!));
-    await paid(batchOf(request, (await ask())!));
-    const address = request.poolAddresses[1]!;
-    network.others = Array.from({ length: 40 }, (_, i) => `${address.slice(0, 60)}${1000 + i}`);
+    await paidFar();
+    crowd(40);
     await expect(store()).rejects.toEqual(problem('QUOTE_EXPIRED'));
     network.others = [];
     expect(await store()).toBe('stored');
   });
+
+  it('waits for the chain before it says that', async () => {
+    await paidFar();
+    const known = network.paidBatches.splice(0);
+    // Nodes accept a pool that is among more nodes than they tell.
+    crowd(12);
+    const storing = store();
+    void clock.delay(1_500).then(() => network.paidBatches.push(...known));
+    expect(await storing).toBe('stored');
+  });
+
+  /** Further nodes around a pool that is close to the chunk would be close to the chunk as well. */
+  async function paidFar(): Promise<void> {
+    const isFar = (address: string) => distance(address, record.address) >> 255n === 1n;
+    do request = requestBatch(records);
+    while (!isFar(request.poolAddresses[1]!));
+    await paid(batchOf(request, (await ask())!));
+  }
+
+  function crowd(count: number): void {
+    const prefix = request.poolAddresses[1]!.slice(0, 60);
+    network.others = Array.from({ length: count }, (_, i) => `${prefix}${1000 + i}`);
+  }
 
   it('goes by the nodes after a relay has stored others, and the other way round', async () => {
     await paid(await offered());

@@ -21,11 +21,14 @@ function node(i: number, host = `9.9.${i >> 8}.${i & 255}`, port = 10_001): Node
   return { peerId: toHex(id), host, port, certificateHash: new Uint8Array(32) };
 }
 
-function client(address: NodeAddress): NodeClient & { isClosed: boolean; isBusy: boolean } {
+type Opened = NodeClient & { isClosed: boolean; isBusy: boolean; isAwaited: boolean };
+
+function client(address: NodeAddress): Opened {
   return {
     address,
     isClosed: false,
     isBusy: false,
+    isAwaited: false,
     abilities: async () => ({ hasPointers: false, hasBatches: false, payment: undefined }),
     quoteChunk: () => Promise.reject(nodeError('refused', 'It takes no payments.')),
     putChunk: async () => undefined,
@@ -212,6 +215,55 @@ describe('the pool of connections', () => {
     await open(200);
     expect(nodes.connected).toBe(nodeLimits.connections);
     expect([nodes.isConnected(node(0)), nodes.isConnected(node(223))]).toEqual([false, true]);
+  });
+
+  describe('while all connections are in use', () => {
+    const { mostConnections, roomMs } = nodeLimits;
+
+    /** A pool whose connections all have a request that callers wait for. */
+    async function crowded() {
+      const opened: Opened[] = [];
+      const { nodes, clock } = pool(async (address) => {
+        const one = { ...client(address), isBusy: true, isAwaited: true };
+        opened.push(one);
+        return one;
+      });
+      for (let i = 0; i < mostConnections; i++) await nodes.client(node(i), never);
+      return { nodes, clock, opened };
+    }
+
+    it('ends the oldest one whose callers have left', async () => {
+      const { nodes, clock, opened } = await crowded();
+      for (const i of [5, 3]) opened[i]!.isAwaited = false;
+      await clock.run(nodes.client(node(100), never));
+      expect(opened.flatMap(({ isClosed }, i) => (isClosed ? [i] : []))).toEqual([3]);
+      expect(nodes.isConnected(node(3))).toBe(false);
+      expect(clock.now()).toBe(0);
+      // It did not fail.
+      expect(nodes.isAllowed(node(3))).toBe(true);
+    });
+
+    it('waits until one is idle', async () => {
+      const { nodes, clock, opened } = await crowded();
+      const connecting = nodes.client(node(100), never);
+      await clock.pass(roomMs / 2);
+      opened[7]!.isBusy = false;
+      await clock.run(connecting);
+      expect(nodes.isConnected(node(7))).toBe(false);
+    });
+
+    it('fails after a while, and when the caller aborts', async () => {
+      const { nodes, clock } = await crowded();
+      await expect(clock.run(nodes.client(node(100), never))).rejects.toMatchObject({
+        code: 'PEERS_UNREACHABLE',
+      });
+      expect(clock.now()).toBeGreaterThanOrEqual(roomMs);
+      expect(nodes.isAllowed(node(100))).toBe(true);
+      const stop = new AbortController();
+      const connecting = nodes.client(node(101), stop.signal);
+      stop.abort(new DOMException('Stopped.', 'AbortError'));
+      await expect(clock.run(connecting)).rejects.toMatchObject({ name: 'AbortError' });
+    });
   });
 
   it('reports that a node answered once it has answered the hello', async () => {
