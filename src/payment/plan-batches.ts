@@ -40,7 +40,8 @@ export async function planBatches(
     const batch = await askForBatch(some, relays, signal, (asked) => onProgress(before + asked, all));
     // The network is too small for batches, or changes too fast.
     if (!batch) break;
-    if (!isCheap(batch, some)) continue;
+    // The prices of the network are similar everywhere, so the next batch would be too dear as well.
+    if (!isCheap(batch, some)) break;
     batches.push(batch);
     for (const offer of some) batched.add(offer);
   }
@@ -70,12 +71,8 @@ async function askForBatch(
 ): Promise<Batch | undefined> {
   const request = requestBatch(offers.map(({ plan: { address, size } }) => ({ address, size })));
   const asked = relays.slice(0, 2);
-  const answers = await Promise.all(
-    asked.map((relay, i) => poolsOf(relay, request, signal, i === 0 ? onProgress : undefined)),
-  );
-  const found = answers.filter((pools) => pools !== undefined);
-  // Security: without the answer of the second route, the first one could invent the nodes.
-  if (found.length < asked.length) return undefined;
+  const found = await poolsOfAll(asked, request, signal, onProgress);
+  if (!found) return undefined;
   const [pools, others = pools] = found as [NodePrice[][], NodePrice[][]?];
   const compared = pools.map((nodes, i) => comparePools(nodes, others[i]!));
   // Security: a relay gains nothing by that, because the prices of single chunks are compared too.
@@ -88,19 +85,34 @@ async function askForBatch(
   return compared.every((result) => result === 'same') ? batchOf(request, pools) : undefined;
 }
 
-async function poolsOf(
-  relay: Route,
+/**
+ * Asks each route for the nodes of a batch. The first route that does not find them ends the requests of the other one.
+ * @returns undefined without the nodes of all routes. Security: the second route shows that the first one invents no nodes.
+ */
+async function poolsOfAll(
+  routes: readonly Route[],
   request: BatchRequest,
   signal: AbortSignal,
-  onProgress?: (asked: number) => void,
-): Promise<NodePrice[][] | undefined> {
+  onProgress: (asked: number) => void,
+): Promise<NodePrice[][][] | undefined> {
+  const ended = new AbortController();
+  const own = AbortSignal.any([signal, ended.signal]);
+  const ask = async (route: Route, i: number) => {
+    const pools = await route.pools(request, own, i === 0 ? onProgress : undefined);
+    if (!pools) throw tooFewNodes;
+    return pools;
+  };
   try {
-    return await relay.pools(request, signal, onProgress);
+    return await Promise.all(routes.map(ask));
   } catch (error) {
-    if (paymentProblemOf(error) === 'SHORTFALL') return undefined;
+    if (error === tooFewNodes || paymentProblemOf(error) === 'SHORTFALL') return undefined;
     throw error;
+  } finally {
+    ended.abort();
   }
 }
+
+const tooFewNodes = new Error('A route does not find enough nodes for a batch.');
 
 /** Whether the batch costs about as much as its chunks one by one. The vault chooses each of its pools as often. */
 function isCheap(batch: Batch, offers: readonly Offer[]): boolean {
