@@ -70,7 +70,7 @@ const middleNode = 8;
 export const closePoolNodes = 9;
 /** Views of nodes differ, so more nodes than that have to be named by both relays. */
 const minCommonNodes = 12;
-/** Nodes refuse payments of the future, and their clocks differ. */
+/** Nodes refuse payments of the future, and clocks differ. `checkDue` wants that the chain has reached this time. */
 const clockMarginSeconds = 60;
 
 const poolSchema = v.pipe(

@@ -7,9 +7,6 @@ import { gasOf, namesOf, type Payable, sumOf } from './payable.ts';
 import type { PaymentParts } from './settle.ts';
 import type { Vault } from './vault.ts';
 
-/** Nodes refuse payments of the future. */
-const maxBatchLeadSeconds = 600;
-
 /**
  * Checks payments before the first transaction.
  * @returns the names of the records that an old transaction may pay for.
@@ -61,11 +58,13 @@ async function checkTimes(
       'The prices are older than a day. Forget a payment that waits in the wallet, and ask for the price again.';
     throw paymentError('CHANGED', message);
   }
+  // Nodes refuse a payment until its time has come. The time of a batch has a margin for clocks that differ a little.
   // A test chain without transactions makes no blocks, so its time stands still.
-  const isAhead = isNetworkChain(vault.chain) && Math.max(...times) - chainSeconds > maxBatchLeadSeconds;
+  const isAhead = isNetworkChain(vault.chain) && Math.max(...times) > chainSeconds;
   const isBehind = chainSeconds - Math.min(...times) > maxBatchAgeSeconds;
   if (!isAhead && !isBehind && chainSeconds > Math.max(...expiries)) return;
-  const message = 'The clock of this device is not the one of the chain. Nothing was paid.';
+  const message =
+    'The clock of this device is not the one of the chain. Nothing was paid. Set the clock, and ask for the price again.';
   throw paymentError('CLOCK', message, { chainSeconds });
 }
 
