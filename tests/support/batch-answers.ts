@@ -1,13 +1,11 @@
 import { encode } from '@msgpack/msgpack';
 import { blake3 } from '@noble/hashes/blake3.js';
 import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
-import { equalBytes } from '../../src/address.ts';
-import { type Batch, proofOf, signedPoolBytes } from '../../src/payment/batch.ts';
-import { encodeBatchProof } from '../../src/payment/batch-proof.ts';
-import { poolAddress } from '../../src/payment/merkle-tree.ts';
+import { type Batch, depthOf, poolPayments, signedPoolBytes } from '../../src/payment/batch.ts';
 import { type NodePrice, priceOf } from '../../src/payment/node-price.ts';
 import { encodeCommitment } from '../../src/payment/node-quote.ts';
 import type { NodeIdentity } from './node-server.ts';
+import { type ReadBatchProof, readBatchProof } from './read-batch-proof.ts';
 import { commit, noCommitment, signOnce } from './relay-double.ts';
 
 /** Positions of the messages in the network's `ChunkMessageBody`. */
@@ -92,12 +90,21 @@ export function isPaidFor(
   paid: readonly PaidBatch[],
   closest: (address: string, count: number) => readonly string[],
 ): boolean {
-  return paid.some(({ batch, pool }) => {
-    const expected = proofOf(batch, pool, address);
-    if (!expected || !equalBytes(encodeBatchProof(expected), proof)) return false;
-    const near = closest(poolAddress(expected.pool.midpoint, batch.root, batch.timestamp), pools.searched);
-    return expected.pool.nodes.filter(({ peer }) => near.includes(peer)).length >= pools.close;
-  });
+  let read: ReadBatchProof;
+  try {
+    read = readBatchProof(proof);
+  } catch {
+    return false;
+  }
+  const isKnown = paid.some(
+    ({ batch, pool }) =>
+      bytesToHex(poolPayments(batch)[pool]!.hash) === read.poolHash &&
+      depthOf(batch) === read.depth &&
+      batch.timestamp === read.timestamp,
+  );
+  const near = closest(read.poolAddress, pools.searched);
+  const close = read.peers.filter((peer) => near.includes(peer)).length;
+  return isKnown && read.address === address && close >= pools.close;
 }
 
 /** The answer to a request to store a chunk. */
