@@ -16,8 +16,8 @@ interface Props {
   place: string;
   icon: string | null;
   view: ShownView | null;
-  /** Whether browsers save this content, so that the frame shows nothing. */
-  isSaved: boolean;
+  /** Whether a message of the shell takes the place of the frame, and says what the content is. */
+  isCovered: boolean;
   path: string;
   /** Null if the library does not know the site yet. */
   isPinned: boolean | null;
@@ -27,7 +27,18 @@ interface Props {
 }
 
 /** The bar above the frame. Content cannot draw over it, and cannot change it except by its title. */
-export function SiteBar({ title, place, icon, view, isSaved, path, isPinned, panel, onPanel, onPin }: Props) {
+export function SiteBar({
+  title,
+  place,
+  icon,
+  view,
+  isCovered,
+  path,
+  isPinned,
+  panel,
+  onPanel,
+  onPin,
+}: Props) {
   const t = viewerTexts();
   const verification = view ? verificationOf(view) : 'opening';
   const pinLabel = isPinned ? t.unpin : t.pin;
@@ -48,7 +59,7 @@ export function SiteBar({ title, place, icon, view, isSaved, path, isPinned, pan
         </h1>
         {title !== place && <p class="address">{place}</p>}
       </div>
-      {!isSaved && (
+      {!isCovered && (
         <button type="button" class={`site-state site-state-${verification}`} {...toggle('details')}>
           {verification !== 'opening' && (
             <Icon name={verification === 'verified' ? 'shield' : 'warning'} size={16} />

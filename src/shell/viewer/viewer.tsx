@@ -17,6 +17,7 @@ import { useSites } from '../use-sites.ts';
 import { BlockedLink } from './blocked-link.tsx';
 import { type Panel, SiteBar } from './site-bar.tsx';
 import { SitePanel } from './site-panel.tsx';
+import { useBlockedLink } from './use-blocked-link.ts';
 import { useView } from './use-view.ts';
 import './viewer.css';
 
@@ -46,13 +47,18 @@ export default function Viewer({ route, active, isBypassed }: Props) {
   const address = view?.address ?? (state.step === 'saved' ? state.address : null);
   const site = sites.value?.find((site) => isAt(site, root, address)) ?? null;
   const isKnown = view?.isKnown ?? true;
+  const blocked = useBlockedLink(view?.key ?? null);
+  // Security: only covers whose text names the shown content. A cover for an unknown page does not count.
+  const isCovered = state.step === 'saved' || blocked !== null || (!isKnown && view?.pdf !== null);
   const ownName = useNames().book.namesOf(addressOfPath({ path: root, address: address ?? '' }))[0];
   const place = ownName ? written(ownName) : placeOf({ path: `${root}/` });
-  const title = isKnown
-    ? view?.page?.title || (site && titleOf(site)) || place
-    : view?.pdf
-      ? nameIn(view.pdf)
-      : t.unknownTitle;
+  // A blocked link opens no page.
+  const title =
+    isKnown || blocked
+      ? view?.page?.title || (site && titleOf(site)) || place
+      : view?.pdf
+        ? nameIn(view.pdf)
+        : t.unknownTitle;
 
   useEffect(() => {
     document.title = `${title} · ${texts.appName}`;
@@ -93,16 +99,16 @@ export default function Viewer({ route, active, isBypassed }: Props) {
       <SiteBar
         title={title}
         place={place}
-        icon={isKnown ? (site?.icon ?? null) : null}
+        icon={isKnown || blocked ? (site?.icon ?? null) : null}
         view={view}
-        isSaved={state.step === 'saved'}
+        isCovered={isCovered}
         path={view?.path ?? route.view}
         isPinned={site ? site.pin !== null : null}
         panel={panel}
         onPanel={setPanel}
         onPin={pin}
       />
-      {panel && (
+      {panel && !(panel === 'details' && isCovered) && (
         <SitePanel
           panel={panel}
           title={title}
@@ -157,7 +163,7 @@ export default function Viewer({ route, active, isBypassed }: Props) {
             onLoad={loaded}
           />
         )}
-        {!isKnown && (
+        {!isKnown && !blocked && (
           <div class="viewer-message viewer-cover">
             <h2>{view?.pdf ? t.pdfTitle : t.unknownTitle}</h2>
             <p class="note">{view?.pdf ? t.pdfNote : t.unknownNote}</p>
@@ -173,8 +179,7 @@ export default function Viewer({ route, active, isBypassed }: Props) {
             </p>
           </div>
         )}
-        {/* It says more than the cover above. */}
-        {view && <BlockedLink key={view.key} onBack={reopen} />}
+        {blocked && <BlockedLink blocked={blocked} onBack={reopen} />}
       </main>
     </div>
   );

@@ -110,6 +110,9 @@ test('a link to a PDF, which Chromium shows in no sandbox, is offered for a tab,
     await expect(shell.getByRole('heading', { name: 'This PDF opens in a tab' })).toBeVisible();
     await expect(heading()).toHaveText('my paper.pdf');
     const cover = shell.locator('.viewer-cover');
+    // The frame shows nothing that could be verified or not.
+    await expect(state()).toHaveCount(0);
+    expect(await cover.boundingBox()).toEqual(await shell.locator('.viewer-frame').boundingBox());
     await expectAccessible(shell, { include: '.viewer-cover' });
     const opened = context.waitForEvent('page');
     const answered = context.waitForEvent('response', (response) =>
@@ -121,6 +124,7 @@ test('a link to a PDF, which Chromium shows in no sandbox, is offered for a tab,
     await cover.getByRole('button', { name: 'Back to the site' }).click();
     await expect(heading()).toHaveText('Papers');
     await expect(cover).toHaveCount(0);
+    await expect(state()).toHaveText('Verified');
   }
 });
 
@@ -260,11 +264,18 @@ test('a link to another host does not open below the bar, and the viewer offers 
   await content.getByRole('link', { name: 'Outside' }).click();
   const notice = shell.getByRole('alert').filter({ hasText: 'leads out of the site' });
   await expect(notice).toBeVisible();
+  // Longer than two polls.
+  await shell.waitForTimeout(7_000);
+  await expect(heading()).toHaveText('Low Tide');
+  await expect(state()).toHaveCount(0);
+  await expect(shell.locator('.viewer-cover')).toHaveCount(1);
+  expect(await notice.boundingBox()).toEqual(await shell.locator('.viewer-frame').boundingBox());
   const outside = notice.getByRole('link');
   await expect(outside).toHaveAttribute('href', /^https:\/\/outside\.example\//);
   await expect(outside).toHaveAttribute('rel', 'noopener noreferrer');
   await notice.getByRole('button', { name: 'Back to the site' }).click();
   await expect(content.locator('#ran')).toHaveText('running');
+  await expect(state()).toHaveText('Verified');
 });
 
 test('full screen is allowed only after the user asks for it', async () => {
