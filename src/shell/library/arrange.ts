@@ -52,8 +52,13 @@ function isOf(filter: Filter, { kind, isManifest }: Site): boolean {
   }
 }
 
-/** The share of a site's chunks that is stored, between 0 and 1. Null if the number of chunks is not known. */
-export function shareOf({ chunks }: Pick<Site, 'chunks'>): number | null {
-  if (chunks.total === null || chunks.total === 0) return null;
-  return Math.min(chunks.stored / chunks.total, 1);
+/** Sizes of missing chunks are estimates, so the bytes alone cannot tell that nothing is missing. */
+const mostOfIncomplete = 0.99;
+
+/** The share of a site's bytes that is stored, between 0 and 1. Null if the number of chunks is not known. */
+export function shareOf({ chunks, bytes }: Pick<Site, 'chunks' | 'bytes'>): number | null {
+  if (!chunks.total) return null;
+  if (chunks.stored >= chunks.total) return 1;
+  const [stored, total] = bytes.total ? [bytes.stored, bytes.total] : [chunks.stored, chunks.total];
+  return Math.min(stored / total, mostOfIncomplete);
 }

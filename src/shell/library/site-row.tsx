@@ -20,6 +20,7 @@ import { titleOf } from '../site-title.ts';
 import { texts } from '../texts/texts.ts';
 import { shareOf } from './arrange.ts';
 import { FileIcon, fileKindOf } from './file-icon.tsx';
+import { sizeText } from './size-text.ts';
 
 const Share = lazyComponent(() => import('../share/share.tsx'));
 
@@ -39,7 +40,6 @@ export function SiteRow({ site, reportUrl, onAction, onPersist }: Props) {
   const t = texts.library;
   const title = titleOf(site);
   const share = shareOf(site);
-  const { stored, total } = site.bytes;
   const act = (action: SiteAction) => onAction(action, site);
   const pinAction = site.pin ? 'unpin' : 'pin';
   return (
@@ -51,13 +51,7 @@ export function SiteRow({ site, reportUrl, onAction, onPersist }: Props) {
         </ContentLink>
         <p class="site-facts">
           <OwnNames address={addressOfPath(site)} />
-          <span>
-            {total === null
-              ? t.stored(formatBytes(stored))
-              : stored < total
-                ? t.ofTotal(formatBytes(stored), formatBytes(total))
-                : formatBytes(total)}
-          </span>
+          <span>{sizeText(site)}</span>
           {site.kind !== 'archive' && <span>{t.fileKinds[fileKindOf(site)]}</span>}
           {site.isManifest && <span>{t.manifest}</span>}
           {site.isWithoutScripts && <span>{t.withoutScripts}</span>}
@@ -144,11 +138,11 @@ function PinFacts({ pin }: { pin: PinState }) {
   );
 }
 
-function pinText({ state, activity, chunks }: PinState): string {
+function pinText(pin: PinState): string {
   const t = texts.library;
-  switch (activity) {
+  switch (pin.activity) {
     case 'fetching':
-      return t.pinStates.fetching(formatShare(shareOf({ chunks }) ?? 0));
+      return t.pinStates.fetching(formatShare(shareOf(pin) ?? 0));
     case 'verifying':
       return t.pinStates.verifying;
     case 'paused':
@@ -156,7 +150,7 @@ function pinText({ state, activity, chunks }: PinState): string {
     case 'waiting':
       return t.pinStates.waiting;
     case 'idle':
-      return state === 'complete' ? t.pinned : t.pinStates[state];
+      return pin.state === 'complete' ? t.pinned : t.pinStates[pin.state];
   }
 }
 

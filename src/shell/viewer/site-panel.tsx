@@ -1,7 +1,7 @@
 import { Button } from '../button.tsx';
-import { formatBytes } from '../format.ts';
 import type { ListedSite } from '../gateway-api.ts';
 import { Icon } from '../icons.tsx';
+import { sizeText } from '../library/size-text.ts';
 import Share from '../share/share.tsx';
 import { addressOfPath } from '../site-href.ts';
 import { texts } from '../texts/texts.ts';
@@ -45,7 +45,7 @@ export function SitePanel({ panel, onClose, ...props }: Props) {
           {...props}
           address={address && addressInRoot(root, address)}
           isPrivate={site?.isManifest ?? true}
-          size={sizeOf(site)}
+          size={site && sizeText(site)}
         />
       )}
       {panel === 'files' && address && (
@@ -68,11 +68,4 @@ export function SitePanel({ panel, onClose, ...props }: Props) {
 /** A pointer stays in the URL, and its target is the address of the content. */
 function addressInRoot(root: string, address: string): string {
   return addressOfPath({ path: root, address });
-}
-
-function sizeOf(site: ListedSite | null): string | null {
-  if (!site) return null;
-  const { stored, total } = site.bytes;
-  if (total === null) return texts.library.stored(formatBytes(stored));
-  return stored < total ? texts.library.ofTotal(formatBytes(stored), formatBytes(total)) : formatBytes(total);
 }

@@ -30,7 +30,7 @@ export const library: Texts['library'] = {
   offline: 'Offline verfügbar',
   partly: (share) => `${share} gespeichert`,
   stored: (bytes) => `${bytes} gespeichert`,
-  ofTotal: (stored, total) => `${stored} von ${total}`,
+  ofTotal: (stored, total) => `${stored} von etwa ${total}`,
   pinned: 'Angeheftet',
   pinStates: {
     fetching: (share) => `Wird geladen, ${share}`,

@@ -28,7 +28,7 @@ export const library = {
   offline: 'Ready offline',
   partly: (share: string) => `${share} stored`,
   stored: (bytes: string) => `${bytes} stored`,
-  ofTotal: (stored: string, total: string) => `${stored} of ${total}`,
+  ofTotal: (stored: string, total: string) => `${stored} of about ${total}`,
   pinned: 'Pinned',
   pinStates: {
     fetching: (share: string) => `Fetching, ${share}`,
