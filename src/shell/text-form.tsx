@@ -22,12 +22,14 @@ interface Props {
   submitLabel?: string;
   /** Shown while there is no problem. */
   note?: string;
+  /** Called if the fields have a problem at an attempt to submit. */
+  onProblem?(): void;
   /** Gets the trimmed texts in the order of the fields. The fields then return to their initial values. */
   onSubmit(...texts: string[]): unknown;
 }
 
 /** Fields and a button in a row. An attempt to submit shows the first problem and focuses its field. */
-export function TextForm({ fields, submit, submitLabel, note, onSubmit }: Props) {
+export function TextForm({ fields, submit, submitLabel, note, onProblem, onSubmit }: Props) {
   const [texts, setTexts] = useState<Readonly<Record<string, string>>>({});
   const [problem, setProblem] = useState<{ id: string; text: string } | null>(null);
   const id = fields[0]?.id;
@@ -39,6 +41,7 @@ export function TextForm({ fields, submit, submitLabel, note, onSubmit }: Props)
       const text = problemOf(given[i]!);
       if (text !== null) {
         setProblem({ id, text });
+        onProblem?.();
         document.getElementById(id)?.focus();
         return;
       }

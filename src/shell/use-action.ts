@@ -6,8 +6,10 @@ interface Action {
   /** The result of the last action, for screen readers. */
   announcement: string;
   say(announcement: string): void;
-  /** @param announcement the text after success, or a function if the work determines the text. */
-  run(work: () => Promise<void>, announcement: string | (() => string)): Promise<void>;
+  /** Removes the error and the announcement of the last action. */
+  clear(): void;
+  /** @returns whether it succeeded. @param announcement the text after success, or a function if the work determines the text. */
+  run(work: () => Promise<void>, announcement: string | (() => string)): Promise<boolean>;
 }
 
 /** @param after refreshes the data that the action may have changed. It also runs after a failure. */
@@ -16,15 +18,23 @@ export function useAction(after: () => void): Action {
   const [announcement, setAnnouncement] = useState('');
 
   async function run(work: () => Promise<void>, done: string | (() => string)) {
+    let isDone = false;
     try {
       await work();
+      isDone = true;
       setError(null);
       setAnnouncement(typeof done === 'string' ? done : done());
     } catch (caught) {
       setError(asGatewayApiError(caught));
     }
     after();
+    return isDone;
   }
 
-  return { error, announcement, say: setAnnouncement, run };
+  function clear() {
+    setError(null);
+    setAnnouncement('');
+  }
+
+  return { error, announcement, say: setAnnouncement, clear, run };
 }

@@ -29,7 +29,7 @@ export default function SiteNames({ address, title, isLinked = false }: Props) {
   const [edited, setEdited] = useState<string | null | undefined>(undefined);
   const start = useRef<HTMLButtonElement>(null);
   const wasOpen = useRef(false);
-  const { error, announcement, run } = useAction(() => undefined);
+  const { error, announcement, clear, run } = useAction(() => undefined);
   const t = nameTexts();
   const meanings = book.namesOf(address);
   const own = meanings.filter(({ source }) => source.kind === 'own');
@@ -41,6 +41,11 @@ export default function SiteNames({ address, title, isLinked = false }: Props) {
     if (wasOpen.current && !isOpen) start.current?.focus();
     wasOpen.current = isOpen;
   }, [isOpen]);
+
+  function edit(name: string | null) {
+    clear();
+    setEdited(name);
+  }
 
   async function save(name: string) {
     await run(
@@ -82,7 +87,7 @@ export default function SiteNames({ address, title, isLinked = false }: Props) {
               <Button
                 look="link"
                 aria-label={texts.library.actionOn(t.rename, written(meaning))}
-                onClick={() => setEdited(meaning.name)}
+                onClick={() => edit(meaning.name)}
               >
                 {t.rename}
               </Button>
@@ -117,7 +122,7 @@ export default function SiteNames({ address, title, isLinked = false }: Props) {
           isSmall
           ref={start}
           aria-label={texts.library.actionOn(t.give, title)}
-          onClick={() => setEdited(null)}
+          onClick={() => edit(null)}
         >
           {t.give}
         </Button>

@@ -26,7 +26,7 @@ interface Props {
 /** The lists of names that the user reads, and those that the host chose. */
 export function NameListsSection({ config, onChange }: Props) {
   const stored = useObserved(lists, () => lists.state);
-  const { error, announcement, run } = useAction(onChange);
+  const { error, announcement, clear, run } = useAction(onChange);
   const t = nameTexts().lists;
   const labels = Object.keys(config.nameLists);
   const own = useNames().book.all.filter(({ source }) => source.kind === 'own').length;
@@ -79,6 +79,7 @@ export function NameListsSection({ config, onChange }: Props) {
         ]}
         submit={texts.settings.add}
         submitLabel={t.add}
+        onProblem={clear}
         onSubmit={(label, address) =>
           run(
             () =>

@@ -21,7 +21,7 @@ interface Props {
 
 /** The user's names, which the user can change, and those of the host. */
 export function NamesSection({ names, titles }: Props) {
-  const { error, announcement, run } = useAction(() => undefined);
+  const { error, announcement, clear, run } = useAction(() => undefined);
   const t = texts.settings;
   const own = Object.fromEntries(
     names.all.filter(({ source }) => source.kind === 'own').map(({ name, address }) => [name, address]),
@@ -73,6 +73,7 @@ export function NamesSection({ names, titles }: Props) {
         ]}
         submit={t.add}
         submitLabel={t.addName}
+        onProblem={clear}
         onSubmit={(text, address) => {
           const name = asName(text.replace(/^~/, ''));
           return run(
