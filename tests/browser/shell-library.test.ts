@@ -94,6 +94,7 @@ test.describe('the library', () => {
       file.getByRole('button', { name: /^Export:/ }).click(),
     ]);
     expect(download.suggestedFilename()).toMatch(/\.antsite$/);
+    await expect(shell.getByText(`The export was saved: ${download.suggestedFilename()}.`)).toBeVisible();
     const path = await download.path();
 
     await file.getByRole('button', { name: /^Delete:/ }).click();

@@ -49,7 +49,7 @@ export function LibraryScreen({ active, config }: Props) {
     filter: 'all',
   });
   const isMine = arrangement.filter === 'mine';
-  const { error, announcement, say, run } = useAction(() => {
+  const { error, announcement, say, clear, run } = useAction(() => {
     sites.refresh();
     refreshPins();
     cache.refresh();
@@ -127,10 +127,15 @@ export function LibraryScreen({ active, config }: Props) {
           (site.isWithoutScripts ? t.didAllowScripts : t.didForbidScripts)(title),
         );
       case 'export':
-        return run(async () => {
-          const { exportFields } = await import('./site-exchange.ts');
-          saveAs(await at.exportSite(address, await exportFields(site)), fileName(title));
-        }, '');
+        clear();
+        say(t.exporting(title));
+        return run(
+          async () => {
+            const { exportFields } = await import('./site-exchange.ts');
+            saveAs(await at.exportSite(address, await exportFields(site)), fileName(title));
+          },
+          t.didExport(fileName(title)),
+        );
       case 'delete':
         return run(async () => {
           // A pin would prevent the deletion, so remove it first.

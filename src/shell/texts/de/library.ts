@@ -70,6 +70,8 @@ export const library: Texts['library'] = {
     pin: (title) => `${title} ist offline verfügbar.`,
     verify: (title) => `${title} wurde geprüft: vollständig und unbeschädigt.`,
   },
+  exporting: (title) => `Der Export von ${title} wird erstellt …`,
+  didExport: (file) => `Der Export wurde gespeichert: ${file}.`,
   didDelete: (title) => `${title} wurde aus diesem Browser gelöscht.`,
   confirmDelete: (title) => `${title} aus diesem Browser löschen? Von den Peers lässt es sich wieder öffnen.`,
   confirmDeleteManifest: (title) =>

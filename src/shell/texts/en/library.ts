@@ -66,6 +66,8 @@ export const library = {
     pin: (title: string) => `${title} is ready for offline use.`,
     verify: (title: string) => `${title} was verified: it is complete and undamaged.`,
   },
+  exporting: (title: string) => `The export of ${title} is being made …`,
+  didExport: (file: string) => `The export was saved: ${file}.`,
   didDelete: (title: string) => `${title} was deleted from this browser.`,
   confirmDelete: (title: string) =>
     `Delete ${title} from this browser? You can open it again from its peers.`,
