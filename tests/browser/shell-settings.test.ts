@@ -65,9 +65,15 @@ test('a user sets the transport, peers of peers and the limit, and they stay aft
   await transport.getByRole('radio', { name: 'HTTP only' }).check();
   await transport.getByLabel('Also use peers that these peers know').check();
   const ceiling = section('Storage').getByLabel('Storage limit');
-  await ceiling.fill('lots');
+  for (const text of ['lots', '0.0001', '1e3', '-1', '']) {
+    await ceiling.fill(text);
+    await ceiling.press('Enter');
+    await expect(section('Storage')).toContainText('Enter a number of at least 0.01');
+  }
+  await ceiling.fill('90000');
   await ceiling.press('Enter');
-  await expect(section('Storage')).toContainText('Enter a number above 0.');
+  await expect(section('Storage')).toContainText('Saved.');
+  await expect(section('Storage')).toContainText('above the storage that the browser allows');
   await ceiling.fill('2.5');
   await ceiling.press('Enter');
   await expect
@@ -76,6 +82,7 @@ test('a user sets the transport, peers of peers and the limit, and they stay aft
       return [transport, usePeersOfPeers, cache.maxBytes];
     })
     .toEqual(['http', true, 2_500_000_000]);
+  await expect(section('Storage')).not.toContainText('above the storage');
   await shell.reload();
   await openExpertOptions();
   await expect(transport.getByRole('radio', { name: 'HTTP only' })).toBeChecked();
@@ -98,8 +105,14 @@ test('a user names an address, opens it by the name and removes the name; the ho
   await names.getByLabel('Address').fill(letter);
   await names.getByRole('button', { name: 'Add a name' }).click();
   await expect(names.getByRole('link', { name: '~letter' })).toHaveAttribute('href', `/${letter}/`);
+  const saved = names.getByText('~letter is saved.');
+  await expect(saved).toBeVisible();
   // The worker and the host do not know the user's names.
   expect((await config()).names).toEqual({ hosts: 'ab'.repeat(32) });
+  await names.getByRole('textbox', { name: 'Name' }).fill('not a name');
+  await names.getByRole('button', { name: 'Add a name' }).click();
+  await expect(names.getByRole('alert')).toContainText('A name has only letters');
+  await expect(saved).toHaveCount(0);
   await names.getByRole('button', { name: 'Remove: ~letter' }).click();
   await expect(names.getByRole('link', { name: '~letter' })).toHaveCount(0);
   await expect(names.getByRole('link', { name: 'hosts' })).toBeVisible();

@@ -13,8 +13,11 @@ export interface SettingsState {
   config: GatewayConfig;
   error: GatewayApiError | null;
   announcement: string;
-  /** Changes some keys. An undefined value restores the host's value. */
-  change(part: { [Key in keyof Settings]: Settings[Key] | undefined }, announcement?: string): Promise<void>;
+  /** Changes some keys, and returns whether it succeeded. An undefined value restores the host's value. */
+  change(
+    part: { [Key in keyof Settings]: Settings[Key] | undefined },
+    announcement?: string,
+  ): Promise<boolean>;
 }
 
 /** @returns null until the settings are known. */

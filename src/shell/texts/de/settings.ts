@@ -46,7 +46,9 @@ export const settings: Texts['settings'] = {
   ceilingUnit: 'GB',
   ceilingNote:
     'Das Gateway löscht zuerst die Chunks, die am längsten nicht benutzt wurden. Angeheftete Seiten bleiben.',
-  ceilingBad: 'Geben Sie eine Zahl über 0 ein.',
+  ceilingBad: (least) => `Geben Sie eine Zahl ab ${least} ein, zum Beispiel 2 oder 2,5.`,
+  ceilingAboveQuota: (bytes) =>
+    `Dieses Limit liegt über dem Speicher, den der Browser hier erlaubt: etwa ${bytes}.`,
   names: 'Namen',
   namesNote:
     'Ihre Namen stehen für Adressen, nur in diesem Browser: ~name öffnet die Adresse. Namen des Hosts öffnen sich als /name/.',

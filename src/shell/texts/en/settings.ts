@@ -43,7 +43,9 @@ export const settings = {
   ceiling: 'Storage limit',
   ceilingUnit: 'GB',
   ceilingNote: 'The gateway deletes the least recently used chunks first. Pinned sites stay.',
-  ceilingBad: 'Enter a number above 0.',
+  ceilingBad: (least: string) => `Enter a number of at least ${least}, such as 2 or 2.5.`,
+  ceilingAboveQuota: (bytes: string) =>
+    `This limit is above the storage that the browser allows here: about ${bytes}.`,
   names: 'Names',
   namesNote:
     'Your names stand for addresses, in this browser only: ~name opens the address. Names of the host open as /name/.',
