@@ -9,6 +9,7 @@ import { ProblemText } from '../problem-text.tsx';
 import { ScreenLink } from '../screen-link.tsx';
 import { Section } from '../section.tsx';
 import { texts } from '../texts/texts.ts';
+import { addedText } from './added-text.ts';
 import { BackupPreview } from './backup-preview.tsx';
 import { type BackupState, backupSession } from './backup-session.ts';
 import { backupTexts } from './backup-texts.ts';
@@ -144,11 +145,10 @@ function Restored({ state: { report }, onDone }: EndProps<'restored'>) {
   const t = backupTexts();
   const { sites, pins, names, denied, trusted, publications, pointers, hasNewPeers, problems } = report;
   const isNothing = sites + publications + pointers + pins + names + denied + trusted === 0 && !hasNewPeers;
-  const added = [pins, names, denied, trusted].map(formatCount) as [string, string, string, string];
   return (
     <div class="backup-form">
       <p role="status" tabIndex={-1} class="notice-strong">
-        {t.restored} {isNothing ? t.nothingAdded : t.added(t.sites(sites, formatCount(sites)), ...added)}{' '}
+        {t.restored} {isNothing ? t.nothingAdded : addedText(t, report)}{' '}
         {publications > 0 && t.addedPublications(t.publications(publications, formatCount(publications)))}{' '}
         {pointers > 0 && t.addedPointers(t.pointers(pointers, formatCount(pointers)))}{' '}
         {hasNewPeers && t.addedPeers}

@@ -62,7 +62,7 @@ export const backup: BackupTexts = {
       ? 'Eine bleibende Adresse mit ihrem Schlüssel.'
       : `${formatted} bleibende Adressen mit ihren Schlüsseln.`,
   pointersShared:
-    'Unter dieser Adresse lassen sich keine Schlüssel wiederherstellen, weil Skripte von Seiten sie verwenden könnten. Öffnen Sie Antway dort, wo jede Seite einen eigenen Origin hat, und stellen Sie sie dort wieder her.',
+    'Unter dieser Adresse lassen sich keine Schlüssel wiederherstellen, weil Skripte von Seiten sie verwenden könnten. Öffnen Sie Antway dort, wo jede Seite einen eigenen Ursprung hat, und stellen Sie sie dort wieder her.',
   partSettings: 'Einstellungen',
   settingsNone: 'Keine.',
   peers: (peers) => `Peers, falls Sie hier keine festgelegt haben: ${peers}.`,
@@ -83,8 +83,14 @@ export const backup: BackupTexts = {
   apply: 'Wiederherstellen',
   restoring: 'Die Sicherung wird wiederhergestellt',
   restored: 'Die Sicherung wurde wiederhergestellt.',
-  added: (sites, pins, names, denied, trusted) =>
-    `Hinzugefügt: ${sites}, ${pins} Pins, ${names} Namen, ${denied} gesperrte Adressen, ${trusted} Seiten mit erlaubten Skripten.`,
+  added: (parts) => `Hinzugefügt: ${parts}.`,
+  addedParts: {
+    sites: (count, formatted) => `${formatted} ${count === 1 ? 'Seite' : 'Seiten'}`,
+    pins: (count, formatted) => `${formatted} ${count === 1 ? 'Pin' : 'Pins'}`,
+    names: (count, formatted) => `${formatted} ${count === 1 ? 'Name' : 'Namen'}`,
+    denied: (count, formatted) => `${formatted} gesperrte ${count === 1 ? 'Adresse' : 'Adressen'}`,
+    trusted: (count, formatted) => `${formatted} ${count === 1 ? 'Seite' : 'Seiten'} mit erlaubten Skripten`,
+  },
   addedPublications: (publications) => `Zu „Von Ihnen veröffentlicht“ hinzugefügt: ${publications}`,
   addedPointers: (pointers) =>
     `Zu „Bleibende Adressen“ hinzugefügt: ${pointers} Ihre Passphrasen bleiben dieselben.`,

@@ -93,8 +93,16 @@ export const backup = {
   apply: 'Restore',
   restoring: 'The backup is being restored',
   restored: 'The backup was restored.',
-  added: (sites: string, pins: string, names: string, denied: string, trusted: string) =>
-    `Added: ${sites}, ${pins} pins, ${names} names, ${denied} blocked addresses, ${trusted} sites that may run scripts.`,
+  added: (parts: string) => `Added: ${parts}.`,
+  addedParts: {
+    sites: (count: number, formatted: string) => `${formatted} ${count === 1 ? 'site' : 'sites'}`,
+    pins: (count: number, formatted: string) => `${formatted} ${count === 1 ? 'pin' : 'pins'}`,
+    names: (count: number, formatted: string) => `${formatted} ${count === 1 ? 'name' : 'names'}`,
+    denied: (count: number, formatted: string) =>
+      `${formatted} blocked ${count === 1 ? 'address' : 'addresses'}`,
+    trusted: (count: number, formatted: string) =>
+      `${formatted} ${count === 1 ? 'site' : 'sites'} that may run scripts`,
+  },
   addedPublications: (publications: string) => `Added to “Published by you”: ${publications}`,
   addedPointers: (pointers: string) =>
     `Added to “Lasting addresses”: ${pointers} Their passphrases are the same as before.`,
