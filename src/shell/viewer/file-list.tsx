@@ -56,7 +56,7 @@ export function FileList({ root, address, isOwnOrigin }: Props) {
   const rest = entries.length - mostEntries;
   return (
     <>
-      <p class="note">{text}</p>
+      {text && <p class="note">{text}</p>}
       <ul class="file-list">
         {folder !== '' && (
           <li>
@@ -119,7 +119,7 @@ function useSignatures(address: string): FoundSignatures {
       const t = part.signatureTexts();
       try {
         const signatures = (await part.openSignatures(address, signal)) ?? null;
-        return { part, signatures, text: signatures ? t.note : t.none };
+        return { part, signatures, text: signatures ? t.note : '' };
       } catch (error) {
         if (!isAbort(error, signal)) console.warn('antway: signatures could not be read', error);
         return { part, signatures: null, text: t.failed };

@@ -2,7 +2,6 @@ import type { SignatureTexts } from '../en/signatures.ts';
 
 export const signatures: SignatureTexts = {
   note: 'Eine Signatur gilt für die Bytes einer Datei. Sie sagt nichts über den Namen der Datei, die Seite und die anderen Dateien.',
-  none: 'Es gibt keine Signaturen mit einem Schlüssel.',
   unsigned: 'Nicht signiert',
   checking: 'Die Signatur wird geprüft …',
   check: (name) => `Signatur von ${name} prüfen`,

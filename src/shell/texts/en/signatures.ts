@@ -1,6 +1,5 @@
 export const signatures = {
   note: 'A signature covers the bytes of one file. It says nothing about the file’s name, the site and the other files.',
-  none: 'There are no signatures with a key.',
   unsigned: 'Not signed',
   checking: 'Checking the signature …',
   check: (name: string) => `Check the signature of ${name}`,
