@@ -103,6 +103,7 @@ const files: Files = {
     deep: { a: { b: ['<b>x</b>', null, true] } },
     big: 0,
   }).replace('"big":0', '"big":12345678901234567890'),
+  'many-lines.txt': 'A sea sea\n'.repeat(250_000),
   'src/main.rs': `// A comment\nfn main() {\n    println!("sea");\n}\n${'let x = 1;\n'.repeat(3_000)}`,
   'src/plain.txt': 'just text\n',
   'small/tides.csv': 'day,high\nMonday,3.1\nTuesday,2.9\n',
@@ -268,6 +269,8 @@ test.describe('readers', () => {
     await expect(page.locator('.code-line')).toHaveCount(2_000);
     await page.getByRole('button', { name: /^Show more/ }).click();
     await expect(page.locator('.code-line')).toHaveCount(3_004);
+    await open(`${site}/many-lines.txt`);
+    await expect(page.getByText(/^First 200,00\d lines$/)).toBeVisible();
     await open(`${site}/empty.txt`);
     await expect(page.getByText('The file is empty.')).toBeVisible();
   });

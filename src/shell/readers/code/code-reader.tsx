@@ -13,7 +13,7 @@ const mostHighlighted = 400_000;
 const linesPerStep = 2_000;
 
 /** Text with line numbers. Code has colours. */
-export function CodeReader({ name, text }: TextReaderProps) {
+export function CodeReader({ name, text, isCut }: TextReaderProps) {
   const t = readerTexts();
   const language = text.length <= mostHighlighted ? languageOf(name) : undefined;
   const { output } = useTask('highlight', language ? { text, language } : null);
@@ -24,7 +24,7 @@ export function CodeReader({ name, text }: TextReaderProps) {
   return (
     <div class="reader-code">
       <p class="reader-tools">
-        <span class="note">{t.code.lines(count, formatCount(count))}</span>
+        <span class="note">{t.code[isCut ? 'firstLines' : 'lines'](count, formatCount(count))}</span>
         <label class="reader-check">
           <input type="checkbox" checked={isWrapped} onChange={() => setWrapped(!isWrapped)} /> {t.code.wrap}
         </label>

@@ -37,6 +37,8 @@ export const de: ReaderTexts = {
     label: (name) => `Text von ${name}`,
     wrap: 'Lange Zeilen umbrechen',
     lines: (count, formatted) => `${formatted} ${count === 1 ? 'Zeile' : 'Zeilen'}`,
+    firstLines: (count, formatted) =>
+      count === 1 ? 'Anfang der ersten Zeile' : `Die ersten ${formatted} Zeilen`,
     control: (name) => `Ein verstecktes Zeichen, das die Textrichtung ändert: ${name}`,
   },
   table: {

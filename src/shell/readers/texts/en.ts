@@ -34,6 +34,8 @@ export const en = {
     label: (name: string) => `Text of ${name}`,
     wrap: 'Wrap long lines',
     lines: (count: number, formatted: string) => `${formatted} ${count === 1 ? 'line' : 'lines'}`,
+    firstLines: (count: number, formatted: string) =>
+      count === 1 ? 'Start of the first line' : `First ${formatted} lines`,
     control: (name: string) => `A hidden character that changes the direction of text: ${name}`,
   },
   table: {
