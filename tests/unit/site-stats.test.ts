@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { AntwayError } from '../../src/errors.ts';
 import { siteCache, siteStats } from '../../src/shell/live/site-stats.ts';
-import { sumStats } from '../../src/shell/live/sum-stats.ts';
+import { sumStats, withHostPeer } from '../../src/shell/live/sum-stats.ts';
 import { PeerAttempt } from '../../src/stats/peer-attempt.ts';
 import { Stats } from '../../src/stats/stats.ts';
 
@@ -137,6 +137,17 @@ describe('the figures of several origins', () => {
       ],
     });
     expect(a.servedBytes).toBe(500);
+  });
+
+  it('count the host as one peer, which has the URL of a site’s origin there', () => {
+    const [gateway, site] = ['https://gateway.example', 'https://site.gateway.example'];
+    const [own, ofSite] = [counted().snapshot(), counted().snapshot()];
+    own.peers[0]!.url = gateway;
+    const other = { ...ofSite.peers[0]!, url: 'https://other.gateway.example' };
+    ofSite.peers = [{ ...ofSite.peers[0]!, url: site }, other];
+    const sum = sumStats([own, withHostPeer(ofSite, site, gateway)]);
+    expect(sum.peers).toMatchObject([{ url: gateway, http: { chunks: 2, bytes: 600 } }, { url: other.url }]);
+    expect(ofSite.peers[0]!.url).toBe(site);
   });
 
   it('show the file that the first origin reads, while the others read none', () => {

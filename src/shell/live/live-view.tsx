@@ -1,6 +1,8 @@
 import { useRef } from 'preact/hooks';
 import '../styles/live-flow.css';
+import { Address } from '../../address.ts';
 import type { ActivityReport } from '../../gateway/api/activity.ts';
+import { siteOrigin } from '../../gateway/origins/site-host.ts';
 import type { StatsSnapshot } from '../../stats/stats.ts';
 import { gateway, type ListedSite, type PeerStatus } from '../gateway-api.ts';
 import { useHistoryState } from '../history-state.ts';
@@ -14,7 +16,7 @@ import { PeerTable } from './peer-table.tsx';
 import { SourceLanes } from './source-lanes.tsx';
 import { StatsActions } from './stats-actions.tsx';
 import { SiteStorage, Storage, StorageOfAll } from './storage.tsx';
-import { sumStats } from './sum-stats.ts';
+import { sumStats, withHostPeer } from './sum-stats.ts';
 import { noThroughput, sumThroughput } from './throughput.ts';
 import { ThroughputSection } from './throughput-section.tsx';
 import { TransferList } from './transfer-list.tsx';
@@ -128,7 +130,12 @@ function shownOrigins(
   sites: readonly ListedSite[],
 ): OriginFigures[] {
   const ofSites = figures.map(({ address, stats, activity }) => {
-    return { site: sites.find((site) => site.address === address) ?? null, stats, activity };
+    const origin = siteOrigin(Address.fromHex(address), location.origin);
+    return {
+      site: sites.find((site) => site.address === address) ?? null,
+      stats: stats && origin ? withHostPeer(stats, origin, location.origin) : stats,
+      activity,
+    };
   });
   if (isSiteView(view)) return ofSites.filter(({ site }) => site?.address === view);
   return view === 'own' ? [own] : [own, ...ofSites.filter(({ site }) => site !== null)];

@@ -14,6 +14,15 @@ export function sumStats([first, ...others]: readonly [StatsSnapshot, ...StatsSn
   );
 }
 
+/**
+ * The peer `/` of the configuration is the host. On a site's origin, its URL is that origin. Returns the counters with the
+ * gateway's origin instead.
+ */
+export function withHostPeer(stats: StatsSnapshot, site: string, gateway: string): StatsSnapshot {
+  const renamed = stats.peers.map((peer) => (peer.url === site ? { ...peer, url: gateway } : peer));
+  return { ...stats, peers: sumPeers([], renamed) };
+}
+
 function sumPeers(a: readonly PeerTally[], b: readonly PeerTally[]): PeerTally[] {
   const sums = new Map(a.map((peer) => [peer.url, peer]));
   for (const peer of b) {
