@@ -132,7 +132,9 @@ async function publish(path: string, options: PublishOptions, context: CommandCo
     ...(key && { signer: key.address.hex }),
   });
   const what =
-    publication.kind === 'folder' ? `${plural(files, 'file')}, ${formatBytes(size)}` : formatBytes(size);
+    publication.kind === 'folder'
+      ? `${plural(files, 'file')}, an archive of ${formatBytes(size)},`
+      : formatBytes(size);
   const known = presentChunks ? `, ${presentChunks} of them already there` : '';
   output.note(
     `Published ${what} as ${plural(chunks, 'chunk')}${known}; ${formatBytes(uploadedBytes)} written to ${nameOf(place, options, peers)}.`,
