@@ -14,7 +14,20 @@ const classes = {
   icon: 'icon-button',
 };
 
-/** A button that does not submit its form, unless its type says so. */
-export function Button({ look = 'main', isSmall = false, type = 'button', ...rest }: Props) {
-  return <button {...rest} type={type} class={isSmall ? `${classes[look]} button-small` : classes[look]} />;
+/**
+ * A button that does not submit its form, unless its type says so. The button ignores the second click of a double click:
+ * after the first click, another button can be in the same place, such as one that cancels what the first one began.
+ */
+export function Button({ look = 'main', isSmall = false, type = 'button', onClick, ...rest }: Props) {
+  return (
+    <button
+      {...rest}
+      type={type}
+      class={isSmall ? `${classes[look]} button-small` : classes[look]}
+      onClick={(event) => {
+        if (event.detail > 1) event.preventDefault();
+        else onClick?.(event);
+      }}
+    />
+  );
 }

@@ -236,6 +236,27 @@ test.describe('publishing', () => {
     expect(counts.filter((count) => count !== 1)).toEqual([]);
     await gate.stop();
   });
+
+  test('a double click on Publish does not cancel the publication, although Cancel takes the place of Publish', async ({
+    folder,
+  }) => {
+    await choose(shell, write(join(folder, 'big'), { 'a.bin': repeated(5, 12 * 4_190_208) }));
+    await shell.getByLabel('Write token').fill('open sesame');
+    await publishButton(shell).scrollIntoViewIfNeeded();
+    const publishBox = (await publishButton(shell).boundingBox())!;
+    const point = { x: publishBox.x + publishBox.width / 2, y: publishBox.y + publishBox.height / 2 };
+    await shell.mouse.click(point.x, point.y);
+    const cancel = shell.getByRole('button', { name: 'Cancel' });
+    // Where the two buttons are depends on the size of the window.
+    await cancel.evaluate((button, { x, y }) => {
+      Object.assign(button.style, { position: 'fixed', left: `${x - 10}px`, top: `${y - 10}px` });
+    }, point);
+    await shell.mouse.down({ clickCount: 2 });
+    await shell.mouse.up({ clickCount: 2 });
+    await expect(shell.getByRole('region', { name: 'Published', exact: true })).toBeVisible({
+      timeout: 60_000,
+    });
+  });
 });
 
 test.describe('choosing', () => {
