@@ -113,7 +113,9 @@ describe.each(candidates)('the price of a node for a pool ($committedKeyCount re
       expect(() => checked({ commitment })).toThrow('A commitment to no records.');
       return;
     }
-    expect(() => checked({ commitment: null })).toThrow('The node does not have the commitment of its price.');
+    expect(() => checked({ commitment: null })).toThrow(
+      'The node does not have the commitment of its price.',
+    );
     const { length } = quote.commitment!;
     // In the root, and in the signature.
     for (const at of [5, length - 1]) {

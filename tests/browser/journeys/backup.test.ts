@@ -162,7 +162,7 @@ test('a backup without contents has a restored pin fetch its chunks from peers',
   await openBackup(restore, file, 'mellow crab harbour');
   await expect(restore).toContainText('Peers supply the content of pinned sites.');
   await restore.getByRole('button', { name: 'Restore', exact: true }).click();
-  await expect(restore.getByRole('status')).toContainText('1 pins');
+  await expect(restore.getByRole('status')).toContainText('1 pin.');
   await expectPin(there, pinned, { state: 'complete' });
 });
 

@@ -154,7 +154,7 @@ test.describe('readers', () => {
     await page.goto(`${gateway.url}/#library`);
     await page.getByRole('button', { name: /^More for/ }).click();
     await page.getByRole('link', { name: /^Files: / }).click();
-    await expect(page.getByRole('list', { name: /^Files in/ }).getByRole('link')).toHaveCount(9);
+    await expect(page.getByRole('list', { name: /^Files in/ }).getByRole('link')).toHaveCount(10);
     await page.getByRole('main').getByRole('link', { name: 'Library' }).click();
     await expect(heading('Library')).toBeVisible();
   });
