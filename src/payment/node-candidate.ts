@@ -51,8 +51,8 @@ const commitmentSchema = v.strictTuple([hash, s.integer('records'), hash, key, s
  * Checks the price that a node gave for a pool without a relay: it is the node's own one, at the time of the batch and the
  * price of the network, with the commitment that the price is derived from.
  * @param peer the node that was asked. @param timestamp of the batch, in seconds since 1970.
- * @throws Error that says what is wrong. AntwayError if the node may be honest: it no longer has its commitment, or it is newer
- *   and writes another form.
+ * @throws Error that says what is wrong. AntwayError if the node may be honest: it no longer has its commitment, or it is
+ *   newer and writes another form.
  */
 export function candidateFrom(
   { candidate, commitment }: CandidateQuote,

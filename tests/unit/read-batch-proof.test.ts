@@ -76,11 +76,12 @@ it.each<[string, number[]]>([
   expect(readBatchProof(changed(way)).poolHash).not.toBe(poolHash);
 });
 
+type Values = (number | Values)[];
+
 function changed(way: readonly number[]): Uint8Array {
-  const values = decode(bytes.subarray(1));
+  const values = decode(bytes.subarray(1)) as Values;
   const last = way.at(-1)!;
-  // biome-ignore lint/suspicious/noExplicitAny: any depth of lists.
-  const part = way.slice(0, -1).reduce((list: any, i) => list[i], values);
-  part[last] ^= 1;
+  const part = way.slice(0, -1).reduce((list, i) => list[i] as Values, values);
+  part[last] = Number(part[last]) ^ 1;
   return concatBytes(bytes.subarray(0, 1), encode(values));
 }

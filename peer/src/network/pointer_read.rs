@@ -140,18 +140,16 @@ pub async fn read_pointer<R: PointerRecord>(
     tally.into_verdict(size)
 }
 
+/// Answers of nodes, for the tests of what reads pointers.
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use futures_util::FutureExt;
-    use futures_util::future::{self, BoxFuture};
+pub mod test_answers {
+    use super::{NoAnswer, PointerRecord};
 
-    const SIZE: usize = 7;
-    const FINAL: u64 = u64::MAX;
+    pub const FINAL: u64 = u64::MAX;
 
     /// A record with a counter. Different targets with the same counter are different states.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    struct Record(u64, &'static str);
+    pub struct Record(pub u64, pub &'static str);
 
     impl PointerRecord for Record {
         fn is_same_state(&self, other: &Self) -> bool {
@@ -167,15 +165,24 @@ mod tests {
         }
     }
 
-    type Answer = Result<Option<Record>, NoAnswer>;
+    pub type Answer = Result<Option<Record>, NoAnswer>;
 
-    const NOTHING: Answer = Ok(None);
-    const FAILED: Answer = Err(NoAnswer);
+    pub const NOTHING: Answer = Ok(None);
+    pub const FAILED: Answer = Err(NoAnswer);
 
-    fn holds(counter: u64, target: &'static str) -> Answer {
+    pub fn holds(counter: u64, target: &'static str) -> Answer {
         Ok(Some(Record(counter, target)))
     }
+}
 
+#[cfg(test)]
+mod tests {
+    use super::test_answers::{Answer, FAILED, FINAL, NOTHING, Record, holds};
+    use super::*;
+    use futures_util::FutureExt;
+    use futures_util::future::{self, BoxFuture};
+
+    const SIZE: usize = 7;
     async fn read(answers: &[Answer]) -> Verdict<Record> {
         let answers = answers.iter().copied().map(future::ready);
         read_pointer(answers.collect(), SIZE).await

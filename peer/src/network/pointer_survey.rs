@@ -74,42 +74,15 @@ fn verdict<R: PointerRecord>(mut tally: Tally<R>, size: usize) -> Verdict<(R, us
 
 #[cfg(test)]
 mod tests {
+    use super::super::pointer_read::test_answers::{Answer, FAILED, FINAL, NOTHING, Record, holds};
     use super::*;
     use futures_util::FutureExt;
     use futures_util::future::{self, BoxFuture};
     use tokio::time::timeout;
 
     const SIZE: usize = 7;
-    const FINAL: u64 = u64::MAX;
     const GRACE: Duration = Duration::from_millis(50);
     const NEVER: Duration = Duration::from_secs(3600);
-
-    /// A record with a counter. Different targets with the same counter are different states.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    struct Record(u64, &'static str);
-
-    impl PointerRecord for Record {
-        fn is_same_state(&self, other: &Self) -> bool {
-            self == other
-        }
-
-        fn replaces(&self, other: &Self) -> bool {
-            !other.is_final() && (self.0 > other.0 || (self.0 == other.0 && self.1 < other.1))
-        }
-
-        fn is_final(&self) -> bool {
-            self.0 == FINAL
-        }
-    }
-
-    type Answer = Result<Option<Record>, NoAnswer>;
-
-    const NOTHING: Answer = Ok(None);
-    const FAILED: Answer = Err(NoAnswer);
-
-    fn holds(counter: u64, target: &'static str) -> Answer {
-        Ok(Some(Record(counter, target)))
-    }
 
     /// Asks nodes that answer one after the other. Further ones are silent.
     async fn survey(answers: &[Answer], silent: usize) -> Verdict<(Record, usize, usize)> {
