@@ -3,6 +3,7 @@
 use super::chunk_file::{ChunkFile, LAST_USE_PRECISION, read_file};
 use super::eviction::{ChunkClass, EvictionQueue, ScannedChunk};
 use super::layout::Layout;
+use super::lock::StoreLock;
 use super::memory_cache::{HotChunk, MemoryCache};
 use super::removals::Removals;
 use super::{CLASSES, StoreConfig, pointers, scan};
@@ -36,8 +37,7 @@ pub struct ChunkFolders {
     pub(super) removals: Removals,
     /// Serialise changes to the files of one address. The address's last byte selects the lock.
     write_locks: [Mutex<()>; 64],
-    /// Locked while the store is open.
-    _lock: File,
+    _lock: StoreLock,
 }
 
 impl ChunkFolders {
@@ -49,14 +49,7 @@ impl ChunkFolders {
         }
         fs::create_dir_all(layout.quarantine())?;
         fs::create_dir_all(layout.temporary())?;
-        let lock = File::create(layout.lock())?;
-        lock.try_lock().map_err(|error| match error {
-            fs::TryLockError::WouldBlock => io::Error::new(
-                io::ErrorKind::ResourceBusy,
-                "another process has this store open",
-            ),
-            fs::TryLockError::Error(error) => error,
-        })?;
+        let lock = StoreLock::take(&layout.lock())?;
         scan::empty(&layout.temporary())?;
         let (mut chunks, mut bytes, mut found) = (0, 0, Vec::new());
         for class in CLASSES {

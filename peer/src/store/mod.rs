@@ -15,6 +15,7 @@ mod chunk_folders;
 mod eviction;
 mod layout;
 mod limit;
+mod lock;
 mod memory_cache;
 mod pointers;
 mod popularity;
