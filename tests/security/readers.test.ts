@@ -348,7 +348,7 @@ attack(
     await expect(reader.page.locator('.code-text :not(span, code)')).toHaveCount(0);
     await reader.show(`${site}/long.js`);
     await expect(reader.page.getByText('Only the first 2 MB of 12 MB are shown.')).toBeVisible();
-    await expect(reader.page.getByText('1 line', { exact: true })).toBeVisible();
+    await expect(reader.page.getByText('Start of the first line', { exact: true })).toBeVisible();
     await reader.expectUnharmed();
   },
 );
