@@ -22,6 +22,7 @@ import {
   SetupError,
   stateFolder,
 } from '../src/cli/setup.mjs';
+import { failuresOfCargo, failuresOfPlaywright, failuresOfVitest } from './failures.mjs';
 
 const suites = ['unit', 'rust', 'browser', 'firefox', 'webkit'];
 /** Only if it is asked for: it downloads large packages. The browser tests include a few of the sites. */
@@ -118,7 +119,10 @@ async function prepare(wanted, { needsBuilds, full }) {
   return { chromium, headlessShell, firefox, pebble };
 }
 
-/** @typedef {{ name: string, passed: number, failed: number, problem?: string }} Result */
+/**
+ * @typedef {import('./failures.mjs').Failure} Failure
+ * @typedef {{ name: string, passed: number, failed: number, problem?: string, failures: Failure[] }} Result
+ */
 
 /** @returns {Promise<Result>} */
 function runUnit(full) {
@@ -159,14 +163,14 @@ async function runVitest(name, args = [], options = {}) {
     options,
   );
   const json = await readReport(report);
-  return result(name, code, json?.numPassedTests, json?.numFailedTests);
+  return result(name, code, failuresOfVitest(json, root), json?.numPassedTests, json?.numFailedTests);
 }
 
 /** @returns {Promise<Result>} */
 async function runRust(name, options, env = {}) {
   let passed = 0;
   let failed = 0;
-  // One such line per test program.
+  let failures = [];
   const code = await runner(
     'cargo',
     [
@@ -177,6 +181,8 @@ async function runRust(name, options, env = {}) {
       env: { RUST_TEST_THREADS: String(rustTestThreads), ...process.env, ...env },
       printAtEnd: name === 'rust', // beside Firefox
       onOutput(text) {
+        failures = failuresOfCargo(text);
+        // One such line per test program.
         for (const [, ok, bad] of text.matchAll(/^test result: \w+\. (\d+) passed; (\d+) failed;/gm)) {
           passed += Number(ok);
           failed += Number(bad);
@@ -184,7 +190,7 @@ async function runRust(name, options, env = {}) {
       },
     },
   );
-  return result(name, code, passed, failed);
+  return result(name, code, failures, passed, failed);
 }
 
 /** @returns {Promise<Result>} */
@@ -220,10 +226,12 @@ async function runPlaywright(name, options, env) {
     [join(root, 'node_modules/@playwright/test/cli.js'), 'test', ...options],
     { env: { ...process.env, ...env, PLAYWRIGHT_JSON_OUTPUT_NAME: report } },
   );
-  const stats = (await readReport(report))?.stats;
+  const json = await readReport(report);
+  const stats = json?.stats;
   // Only tests that tests/support/may-retry.ts declares. Playwright lists them by name.
   if (stats?.flaky > 0) console.log(`\n${stats.flaky} of the ${name} tests passed only in a second attempt.`);
-  return result(name, code, stats && stats.expected + stats.flaky, stats?.unexpected);
+  const passed = stats && stats.expected + stats.flaky;
+  return result(name, code, failuresOfPlaywright(json), passed, stats?.unexpected);
 }
 
 /**
@@ -231,15 +239,25 @@ async function runPlaywright(name, options, env) {
  * the last line of the summary must not look good then.
  * @returns {Result}
  */
-function result(name, code, passed = 0, failed = 0) {
-  if (failed > 0) return { name, passed, failed };
-  if (code !== 0) return { name, passed, failed: 1, problem: `the runner itself failed (exit code ${code})` };
-  if (passed === 0) return { name, passed, failed: 1, problem: 'no test was run' };
-  return { name, passed, failed };
+function result(name, code, failures, passed = 0, failed = 0) {
+  if (failed > 0) return { name, passed, failed, failures };
+  const problem =
+    code !== 0
+      ? `the runner itself failed (exit code ${code})`
+      : passed === 0
+        ? 'no test was run'
+        : undefined;
+  return { name, passed, failed: problem ? 1 : 0, problem, failures };
 }
 
-/** @returns {number} the exit code. */
+/**
+ * Prints the counts, after the failures once more: the output of several thousand tests is between them and here.
+ * @returns {number} the exit code.
+ */
 function summarise(/** @type {Result[]} */ results) {
+  for (const { name, failures } of results) {
+    for (const { title, message } of failures) console.log(`\nFailed (${name}): ${title}\n\n${message}`);
+  }
   console.log('');
   for (const { name, passed, failed, problem } of results) {
     console.log(`${name.padEnd(8)} ${passed} passed, ${failed} failed${problem ? `: ${problem}` : ''}`);
