@@ -83,6 +83,8 @@ export function useView(
   const visible = useVisible();
   const [state, setState] = useState<ViewState>({ step: 'opening' });
   const [attempt, setAttempt] = useState(0);
+  /** The URL that this view has in the history. Null once the view is left. */
+  const entry = useRef<string | null>(null);
   /** The path of the current page. The viewer itself writes it to the URL, which must not open it again. */
   const current = useRef<{ path: string; attempt: number } | null>(null);
   const shown = useRef<ShownView | null>(null);
@@ -94,6 +96,27 @@ export function useView(
     setState({ step: 'shown', view });
   }
 
+  /** Whether the user is still here. The way back changes the URL before this view ends. */
+  const isHere = () => entry.current === currentHref();
+
+  /** Browsers limit the rate of such changes, and the page stays usable without them. */
+  function setUrl(path: string): void {
+    const href = hrefOfView(path);
+    if (!isHere() || href === entry.current) return;
+    try {
+      history.replaceState(history.state, '', href);
+      entry.current = href;
+    } catch (error) {
+      console.warn('antway: the URL does not follow the frame', error);
+    }
+  }
+
+  useEffect(() => {
+    return () => {
+      entry.current = null;
+    };
+  }, []);
+
   useEffect(() => {
     // The user sees no other way out of this state.
     if (isBypassed && !reloadThroughWorker()) openInPlace(route.view);
@@ -103,6 +126,7 @@ export function useView(
     if (!active) return;
     const isNew = opened.current !== route;
     opened.current = route;
+    if (isNew) entry.current = currentHref();
     const path = isNew || !current.current ? route.view : current.current.path;
     if (current.current?.path === path && current.current.attempt === attempt) return;
     const stop = new AbortController();
@@ -153,6 +177,7 @@ export function useView(
 
   /** Opens the page of another address in a new frame or in the window. */
   function openAnew(view: ShownView, { address, path }: ShownPage) {
+    if (!isHere()) return;
     // The path may be that of the bar.
     current.current = { path: view.path, attempt: Number.NaN };
     goToView(`/${address}${path}`, true);
@@ -314,13 +339,4 @@ function pathIn({ root, path, isOwnOrigin }: ShownView, ofPage: string): string 
   return isFile ? root : root + ofPage;
 }
 
-/** Browsers limit the rate of such changes, and the page stays usable without them. */
-function setUrl(path: string): void {
-  const href = hrefOfView(path);
-  if (location.pathname + location.hash === href) return;
-  try {
-    history.replaceState(history.state, '', href);
-  } catch (error) {
-    console.warn('antway: the URL does not follow the frame', error);
-  }
-}
+const currentHref = () => location.pathname + location.search + location.hash;

@@ -182,6 +182,33 @@ test('the way back works while another file still opens', async () => {
   await expect(heading()).toHaveText('Low Tide');
 });
 
+test('a page that becomes known late does not change the URL of the screen that the user went back to', async () => {
+  const letter = await publish(Buffer.from('a letter'), site.peer);
+  await shell.reload(); // the viewer reloads a shell that did not come from the worker
+  await shell.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name: 'Live' }).click();
+  await shell.evaluate(() => {
+    const { fetch } = window;
+    const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+    let answers = 0;
+    // The first answer tells the pages before.
+    window.fetch = async (input, init) => {
+      const answer = await fetch(input, init);
+      if (String(input).includes('/-/view?') && ++answers > 1) await gate;
+      return answer;
+    };
+    Object.assign(window, { open, answers: () => answers });
+  });
+  await shell.evaluate((path) => location.assign(path), `/#view=${letter}`);
+  await expect(viewed(shell).getByText('a letter')).toBeVisible();
+  await shell.waitForFunction(() => (window as unknown as { answers(): number }).answers() > 1);
+  await shell.goBack();
+  await shell.evaluate(() => (window as unknown as { open(): void }).open());
+  // Longer than the viewer looks for a page.
+  await shell.waitForTimeout(2_000);
+  expect(new URL(shell.url()).hash).toBe('#live');
+  await expect(heading()).toHaveText('Live');
+});
+
 test('a tab that was hidden while the browser stopped the workers still knows its page', async () => {
   await openSite();
   await untilViewed(shell, `/${site.address}/`);
