@@ -8,8 +8,8 @@ import * as s from '../../schema.ts';
 import type { TakeOverProblem } from '../../site-pages/take-over.ts';
 import { plainText } from '../../util/plain-text.ts';
 import { asGatewayApiError } from '../gateway-api.ts';
+import { type SiteIsolation, siteIsolation } from '../origins/site-isolation.ts';
 import { ownedPointers } from '../pointers/owned.ts';
-import { sitesShareOrigin } from '../sites-share-origin.ts';
 
 /** A pointer of the user with its key, which is still encrypted with its passphrase. */
 export interface BackupPointer extends Omit<MovablePointer, 'address'> {
@@ -80,7 +80,7 @@ export async function restorePointers(
   let restored = 0;
   for (const pointer of pointers) {
     try {
-      if (await sitesShareOrigin()) throw new AntwayError('REFUSED', 'Scripts of sites could use keys here.');
+      requireOwnOrigins(await siteIsolation(new AbortController().signal));
       const address = Address.fromHex(pointer.address);
       if (await ownedPointers.addMovable({ ...pointer, address })) restored++;
     } catch (error) {
@@ -89,4 +89,13 @@ export async function restorePointers(
     }
   }
   return restored;
+}
+
+/** @throws AntwayError `REFUSED`, `HOST_UNREACHABLE` */
+function requireOwnOrigins(isolation: SiteIsolation): void {
+  if (isolation === 'shared') throw new AntwayError('REFUSED', 'Scripts of sites could use keys here.');
+  if (isolation === 'unknown') {
+    const message = 'The gateway’s host does not tell now whether scripts of sites could use keys here.';
+    throw new AntwayError('HOST_UNREACHABLE', message);
+  }
 }

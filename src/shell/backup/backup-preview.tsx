@@ -4,9 +4,9 @@ import { shortAddress } from '../../address.ts';
 import { replaceDisruptive } from '../../util/plain-text.ts';
 import { Button } from '../button.tsx';
 import { formatBytes, formatCount } from '../format.ts';
-import { sitesShareOrigin } from '../sites-share-origin.ts';
+import { useSiteIsolation } from '../origins/use-site-isolation.ts';
+import { originTexts } from '../texts/origins.ts';
 import { locale, texts } from '../texts/texts.ts';
-import { useResource } from '../use-resource.ts';
 import type { BackupContents, BackupDescription } from './backup-contents.ts';
 import { backupSession } from './backup-session.ts';
 import { backupTexts } from './backup-texts.ts';
@@ -18,7 +18,7 @@ const mostNamed = 8;
 export function BackupPreview({ contents }: { contents: BackupContents }) {
   const { description, refused, siteBytes } = contents;
   const { sites, publications, pointers, trusted, restricted, createdAt, origin } = description;
-  const shared = useResource(sitesShareOrigin, pointers.length > 0);
+  const isolation = useSiteIsolation(pointers.length > 0);
   const [parts, setParts] = useState<RestoreParts>({
     sites: true,
     publications: true,
@@ -99,7 +99,8 @@ export function BackupPreview({ contents }: { contents: BackupContents }) {
                 {t.pointers(pointers.length, count(pointers))}{' '}
                 <bdi>{t.first(labelsOf(pointers).join(', '), Math.max(0, pointers.length - mostNamed))}</bdi>
               </p>
-              {shared.value && <p class="notice-strong">{t.pointersShared}</p>}
+              {isolation.value === 'shared' && <p class="notice-strong">{t.pointersShared}</p>}
+              {isolation.value === 'unknown' && <p class="notice-strong">{originTexts().unknown}</p>}
             </>,
           )}
         {trusted.length > 0 && part('trust', t.partTrust, <p>{t.trust(trusted.length, count(trusted))}</p>)}

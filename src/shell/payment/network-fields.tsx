@@ -3,6 +3,8 @@ import { isNetworkChain, isTestChain, type PaymentChain } from '../../payment/ch
 import { Relay } from '../../payment/relay.ts';
 import { PeerUrl } from '../../peer-url.ts';
 import type { GatewayConfig } from '../gateway-api.ts';
+import { IsolationNotice } from '../origins/isolation-notice.tsx';
+import type { SiteIsolation } from '../origins/site-isolation.ts';
 import { UrlChecks } from '../publish/url-checks.tsx';
 import { TextField } from '../text-field.tsx';
 import { paymentTexts } from '../texts/payment.ts';
@@ -17,8 +19,8 @@ import {
 
 interface Props {
   config: GatewayConfig | null;
-  /** Whether sites run on this origin. Null while that is not known. */
-  isShared: boolean | null;
+  /** Where sites run. Null while that is being asked. */
+  isolation: SiteIsolation | null;
   problem: NetworkProblem | null;
   /** About the relays. By default for files. */
   note?: string;
@@ -28,12 +30,13 @@ interface Props {
 }
 
 /** Fields for the relays, and for a test chain, or the reason why this gateway does not pay. */
-export default function NetworkFields({ isShared, ...props }: Props) {
-  if (isShared) return <p class="notice-strong">{paymentTexts().shared}</p>;
-  return isShared === false && <Fields {...props} />;
+export default function NetworkFields({ isolation, ...props }: Props) {
+  if (isolation === 'own') return <Fields {...props} />;
+  const { shared } = paymentTexts();
+  return <IsolationNotice isolation={isolation} shared={shared} command="antway publish --network" />;
 }
 
-function Fields({ config, problem, note, idPrefix = '', onChange }: Omit<Props, 'isShared'>) {
+function Fields({ config, problem, note, idPrefix = '', onChange }: Omit<Props, 'isolation'>) {
   const [form, setForm] = useState({ ...lastNetwork });
   const chain = chainOf(form.chain);
   const { found, isAsking } = useRelays(config, chain);

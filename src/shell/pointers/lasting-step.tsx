@@ -1,6 +1,6 @@
 import './pointers.css';
 import { Button } from '../button.tsx';
-import { sitesShareOrigin } from '../sites-share-origin.ts';
+import { useSiteIsolation } from '../origins/use-site-isolation.ts';
 import { pointerTexts } from '../texts/pointers.ts';
 import { useResource } from '../use-resource.ts';
 import { isMovable, ownedPointers } from './owned.ts';
@@ -10,8 +10,8 @@ const list = () => ownedPointers.list();
 /** Offers a lasting address for what was just published. Shows nothing where no key may be used. */
 export default function LastingStep({ onGo }: { onGo: () => void }) {
   const owned = useResource(list, true);
-  const shared = useResource(sitesShareOrigin, true);
-  if (!owned.value || shared.value !== false) return null;
+  const isolation = useSiteIsolation(true);
+  if (!owned.value || isolation.value !== 'own') return null;
   const { step } = pointerTexts();
   return (
     <div class="lasting-step">

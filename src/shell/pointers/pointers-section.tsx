@@ -5,11 +5,12 @@ import { Button } from '../button.tsx';
 import { formatCount } from '../format.ts';
 import type { GatewayConfig } from '../gateway-api.ts';
 import { lazyComponent } from '../lazy-component.tsx';
+import { IsolationNotice } from '../origins/isolation-notice.tsx';
+import { useSiteIsolation } from '../origins/use-site-isolation.ts';
 import type { PaidState } from '../payment/pointer-network.ts';
 import { ProblemText } from '../problem-text.tsx';
 import { usePublishState } from '../publish/publish-session.ts';
 import { Section } from '../section.tsx';
-import { sitesShareOrigin } from '../sites-share-origin.ts';
 import { pointerTexts } from '../texts/pointers.ts';
 import { useResource } from '../use-resource.ts';
 import { BringPointer } from './bring-pointer.tsx';
@@ -38,7 +39,7 @@ interface Props {
 export default function PointersSection({ config, wanted, onChanged }: Props) {
   const owned = useResource(list, true);
   const contents = useResource(published, true);
-  const shared = useResource(sitesShareOrigin, config !== null);
+  const isolation = useSiteIsolation(config !== null);
   const [form, setForm] = useState<{ kind: 'create' | 'bring'; address?: string } | null>(null);
   /** The only pointer that can lead to the wanted content. */
   const [moving, setMoving] = useState<{ hex: string; wanted: { address: string } } | null>(null);
@@ -77,7 +78,7 @@ export default function PointersSection({ config, wanted, onChanged }: Props) {
     heading?.scrollIntoView();
   }
 
-  const isReady = owned.value !== null && contents.value !== null && shared.value === false;
+  const isReady = owned.value !== null && contents.value !== null && isolation.value === 'own';
   useEffect(() => {
     if (!wanted || !isReady) return;
     if (isPaymentRunning()) return refuse();
@@ -94,7 +95,7 @@ export default function PointersSection({ config, wanted, onChanged }: Props) {
 
   const common = { config, publications: contents.value ?? [] };
   return (
-    <Section id="pointers" title={t.title} error={shared.error}>
+    <Section id="pointers" title={t.title} error={isolation.error}>
       <p class="note">{t.note}</p>
       <p class="note published-status" role="status">
         {announcement}
@@ -111,7 +112,7 @@ export default function PointersSection({ config, wanted, onChanged }: Props) {
             <PointerRow
               key={pointer.address.hex}
               pointer={pointer}
-              isShared={shared.value !== false}
+              isShared={isolation.value !== 'own'}
               wanted={moving?.hex === pointer.address.hex ? moving.wanted : null}
               onChanged={changed}
               onBusy={refuse}
@@ -122,7 +123,7 @@ export default function PointersSection({ config, wanted, onChanged }: Props) {
         </ul>
       )}
       {owned.value?.length === 0 && form === null && <p class="empty">{t.empty}</p>}
-      {shared.value && <p class="notice-strong">{t.shared}</p>}
+      <IsolationNotice isolation={isolation.value} shared={t.shared} command="antway pointer" />
       {form?.kind === 'create' && (
         <CreatePointer
           key={form.address}

@@ -142,8 +142,8 @@ export function usePlace(config: GatewayConfig | null) {
         ) : (
           <NetworkFields
             config={config}
-            // Where sites run on this origin, there is no form.
-            isShared={false}
+            // Elsewhere there is no form.
+            isolation="own"
             problem={isOfNetwork(problem) ? problem : null}
             note={t.relaysNote}
             idPrefix={idPrefix}

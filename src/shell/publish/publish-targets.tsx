@@ -2,12 +2,11 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { Button } from '../button.tsx';
 import { asGatewayApiError, type GatewayApiError, type GatewayConfig } from '../gateway-api.ts';
 import { lazyComponent } from '../lazy-component.tsx';
+import { useSiteIsolation } from '../origins/use-site-isolation.ts';
 import type { NetworkChoice, NetworkProblem } from '../payment/network-choice.ts';
 import { ProblemText } from '../problem-text.tsx';
 import { Section } from '../section.tsx';
-import { sitesShareOrigin } from '../sites-share-origin.ts';
 import { texts } from '../texts/texts.ts';
-import { useResource } from '../use-resource.ts';
 import { PeerFields, type PeerProblem, usePeerChoice } from './peer-fields.tsx';
 import { isSave, type PublishState, publishSession } from './publish-session.ts';
 import { SaveSection } from './save-section.tsx';
@@ -28,7 +27,7 @@ type Problem = PeerProblem | NetworkProblem | 'nowhere' | 'not-here';
 
 export function PublishTargets({ state, config }: Props) {
   const choice = usePeerChoice(config);
-  const shared = useResource(sitesShareOrigin, config !== null);
+  const isolation = useSiteIsolation(config !== null);
   // A newer version of private content is private too, unless the user changes it.
   const [form, setForm] = useState(() => {
     last.isPrivate = publishSession.replaces?.isPrivate ?? last.isPrivate;
@@ -42,10 +41,10 @@ export function PublishTargets({ state, config }: Props) {
   useEffect(() => setProblem(null), [choice.form, form, network]);
   const change = (part: Partial<typeof last>) => setForm({ ...Object.assign(last, part) });
   const { isPrivate, atPeers } = form;
-  const inNetwork = form.inNetwork && shared.value === false;
+  const inNetwork = form.inNetwork && isolation.value === 'own';
 
-  // Where sites run on this origin, nothing may be signed.
-  const maySign = state.picked.isFolder && shared.value === false;
+  // Where sites run on this origin, or may do so, nothing may be signed.
+  const maySign = state.picked.isFolder && isolation.value === 'own';
   async function withSigner(go: (signer: Uint8Array | null) => void) {
     if (unlocking === 'yes') return;
     setUnlocking('yes');
@@ -113,7 +112,7 @@ export function PublishTargets({ state, config }: Props) {
           {form.inNetwork && (
             <NetworkFields
               config={config}
-              isShared={shared.value}
+              isolation={isolation.value}
               problem={networkProblem}
               onChange={setNetwork}
             />
@@ -158,7 +157,7 @@ export function PublishTargets({ state, config }: Props) {
             {problem === 'nowhere' && <p class="note note-problem">{t.nowhere}</p>}
             {problem === 'not-here' && (
               <p class="note note-problem">
-                {t.notHere} {shared.error && <ProblemText problem={shared.error} />}
+                {t.notHere} {isolation.error && <ProblemText problem={isolation.error} />}
               </p>
             )}
             {error && (

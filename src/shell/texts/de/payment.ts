@@ -24,7 +24,7 @@ export const payment: typeof english = {
   isOtherChain: (id) =>
     `Kette ${id} ist nicht die Kette des Autonomi-Netzwerks. Zahlungen dort können einen Wert haben, und der Inhalt ist nicht in diesem Netzwerk.`,
   shared:
-    'Bei diesem Gateway laufen Websites unter der Adresse des Gateways selbst. Deren Skripte könnten ändern, wofür Sie zahlen. Öffnen Sie das Gateway unter antway.localhost, oder nehmen Sie den Befehl „antway publish --network“.',
+    'Bei diesem Gateway laufen Websites unter der Adresse des Gateways selbst. Deren Skripte könnten ändern, wofür Sie zahlen.',
   priceTitle: 'Was es kostet',
   total: (amount) => `${amount}, dazu die Gebühren der Kette`,
   records: (all, stored, paid) =>

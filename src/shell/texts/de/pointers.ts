@@ -5,7 +5,7 @@ export const pointers: typeof english = {
   note: 'Eine bleibende Adresse bleibt gleich, während sich Ihre Website ändert. Nur ihr Schlüssel kann ändern, wohin sie führt. Er liegt nur in diesem Browser, verschlüsselt mit Ihrer Passphrase oder Ihrem Passkey.',
   empty: 'Noch keine.',
   shared:
-    'Bei diesem Gateway laufen Websites unter der Adresse des Gateways selbst. Dort könnten deren Skripte Ihre Schlüssel erreichen. Öffnen Sie das Gateway unter antway.localhost, oder nehmen Sie den Befehl „antway pointer“.',
+    'Bei diesem Gateway laufen Websites unter der Adresse des Gateways selbst. Dort könnten deren Skripte Ihre Schlüssel erreichen.',
   blocked: 'Die Schlüssel sind nicht lesbar',
   unnamed: 'Ohne Namen',
   create: 'Neue bleibende Adresse …',

@@ -22,7 +22,7 @@ export const payment = {
   isOtherChain: (id: string) =>
     `Chain ${id} is not the chain of the Autonomi network. Payments there may have value, and the content is not in that network.`,
   shared:
-    'At this gateway, sites run at the address of the gateway itself. Their scripts could change what you pay for. Open the gateway at antway.localhost, or use the command “antway publish --network”.',
+    'At this gateway, sites run at the address of the gateway itself. Their scripts could change what you pay for.',
   priceTitle: 'What it costs',
   total: (amount: string) => `${amount}, and the fees of the chain`,
   records: (all: string, stored: number, paid: number) =>

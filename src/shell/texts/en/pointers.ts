@@ -3,7 +3,7 @@ export const pointers = {
   note: 'A lasting address stays the same while your site changes. Only its key can change where it leads. The key is stored in this browser only, encrypted with your passphrase or your passkey.',
   empty: 'None yet.',
   shared:
-    'On this gateway, sites run at the gateway’s own address, where their scripts could reach your keys. Open the gateway at antway.localhost, or use the command “antway pointer”.',
+    'On this gateway, sites run at the gateway’s own address, where their scripts could reach your keys.',
   blocked: 'The keys cannot be read',
   unnamed: 'Without a name',
   create: 'New lasting address…',
