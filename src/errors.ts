@@ -38,6 +38,8 @@ export interface ErrorDetails {
   /** 64 hex characters. */
   address?: string;
   attempts?: readonly Attempt[];
+  /** The URLs of the peers that did not take the record. */
+  refusedBy?: readonly string[];
   [key: string]: unknown;
 }
 

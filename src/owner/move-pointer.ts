@@ -1,7 +1,7 @@
 import type { Address } from '../address.ts';
 import { VerifiedChunk } from '../chunks/verified-chunk.ts';
 import { type Pointer, parsePointer } from '../content/pointer.ts';
-import { AntwayError, asAntwayError, isAbort } from '../errors.ts';
+import { AntwayError, asAntwayError, type ErrorDetails, isAbort } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { loadBlake3 } from '../self-encryption/blake3.ts';
 import type { OwnerKey } from './owner-key.ts';
@@ -65,8 +65,11 @@ export interface MoveOptions {
   others?: readonly StateSource[] | undefined;
   /** The states that this device knows. */
   states: OwnerStates;
-  /** Stores the states durably. Called before a new state is sent. */
-  save(states: OwnerStates): Promise<void>;
+  /**
+   * Stores the states durably. Called before a new state is sent.
+   * @param sendingTo the URLs of the peers that the newest state is sent to next. Undefined if it is sent nowhere.
+   */
+  save(states: OwnerStates, sendingTo?: readonly string[]): Promise<void>;
   /** The write token of the peers. */
   token?: string | undefined;
   signal: AbortSignal;
@@ -230,13 +233,15 @@ async function saveAndSend(pointer: Pointer, before: OwnerStates, options: MoveO
     await peer.prepare?.(address, pointer.record, options.signal, { states: before, learn });
   }
   const states = before.withPointers([pointer]);
-  await options.save(states);
+  const sendingTo = options.peers.map(({ url }) => url);
+  await options.save(states, sendingTo);
   return { pointer, states, ...(await storePointer(address, pointer.record, options)) };
 }
 
 /**
  * Stores a signed record at every peer. The record can be sent again after an error.
- * @throws AntwayError `REFUSED` if a peer has a newer state; as `HttpTransport.putPointer`, with the peer.
+ * @throws AntwayError `REFUSED` if a peer has a newer state; as `HttpTransport.putPointer`. The details name the first
+ *   peer that did not take the record, and all such peers as `refusedBy`.
  */
 export async function storePointer(
   address: Address,
@@ -247,19 +252,30 @@ export async function storePointer(
     peers.map((peer) => peer.putPointer(address, record, { token, signal })),
   );
   const urls: Pick<Moved, 'stored' | 'present'> = { stored: [], present: [] };
+  const refusedBy: string[] = [];
+  const problems: AntwayError[] = [];
   for (const [i, outcome] of sent.entries()) {
     const { url } = peers[i]!;
-    if (outcome.status === 'rejected') throw withPeer(outcome.reason, url, address);
-    if (outcome.value === 'outdated') {
-      const message = `${url} has a newer state of the pointer, which another device signed. Try again.`;
-      throw new AntwayError('REFUSED', message, { address: address.hex, peer: url });
+    if (outcome.status === 'fulfilled' && outcome.value !== 'outdated') {
+      urls[outcome.value].push(url);
+      continue;
     }
-    urls[outcome.value].push(url);
+    refusedBy.push(url);
+    const details = { address: address.hex, peer: url, refusedBy };
+    problems.push(
+      outcome.status === 'rejected' ? asProblem(outcome.reason, details) : outdatedAt(url, details),
+    );
   }
+  if (problems[0]) throw problems[0];
   return urls;
 }
 
-function withPeer(reason: unknown, peer: string, address: Address): AntwayError {
+function asProblem(reason: unknown, added: ErrorDetails): AntwayError {
   const { code, message, details } = asAntwayError(reason);
-  return new AntwayError(code, message, { ...details, address: address.hex, peer }, { cause: reason });
+  return new AntwayError(code, message, { ...details, ...added }, { cause: reason });
+}
+
+function outdatedAt(url: string, details: ErrorDetails): AntwayError {
+  const message = `${url} has a newer state of the pointer, which another device signed. Try again.`;
+  return new AntwayError('REFUSED', message, details);
 }

@@ -1,7 +1,7 @@
 import { clear, createStore, del, entries, get, set, type UseStore } from 'idb-keyval';
 import { Address } from '../address.ts';
 import type { Pointer } from '../content/pointer.ts';
-import { AntwayError } from '../errors.ts';
+import { AntwayError, asAntwayError } from '../errors.ts';
 import { durableStore } from '../util/durable-store.ts';
 import { createKeyFile, parseKeyFile } from './key-file.ts';
 import { type Lock, type Locks, type MovableKey, OwnerKeyStore, type Unlock } from './key-store.ts';
@@ -25,6 +25,8 @@ interface LabelledStates {
   /** The user's name for it. Only this browser knows it. */
   label: string;
   states: OwnerStates;
+  /** The URLs of the chosen peers that did not take the newest state, as far as this browser knows. */
+  missingAt: readonly string[];
 }
 
 /** A pointer whose key this browser stores. */
@@ -44,6 +46,8 @@ interface Entry {
   label: string;
   /** `OwnerStates.toJson`. */
   states: string;
+  /** Undefined if there is none. */
+  missingAt?: readonly string[];
 }
 
 /** The peers of a move, and what they need. */
@@ -85,8 +89,8 @@ export class OwnedPointers {
   async add(seed: Uint8Array, lock: Lock, label: string): Promise<Address> {
     const address = await this.#keys.add(seed, lock);
     await this.#locked(address, async () => {
-      const { states } = await this.#find(address);
-      await this.#save({ address, label: label.trim().slice(0, mostLabelCharacters), states });
+      const found = await this.#find(address);
+      await this.#save({ ...found, label: label.trim().slice(0, mostLabelCharacters) });
     });
     return address;
   }
@@ -130,8 +134,7 @@ export class OwnedPointers {
       address,
       async () => {
         const owned = await this.#find(address);
-        const save = (states: OwnerStates) => this.#save({ ...owned, states });
-        return sendAgain(address, { states: owned.states, save, ...at });
+        return this.#sending(owned, (saved) => sendAgain(address, { ...saved, ...at }));
       },
       at.signal,
     );
@@ -142,7 +145,7 @@ export class OwnedPointers {
     await this.#locked(address, async () => {
       const owned = await this.#find(address);
       const { states } = await askAll(address, { ...at, states: owned.states });
-      await this.#save({ ...owned, states });
+      await this.#save(withStates(owned, states));
     });
   }
 
@@ -241,7 +244,7 @@ export class OwnedPointers {
       const isHere = (await this.#keys.list()).some((stored) => stored.address.hex === address.hex);
       if (isHere) return false;
       // The states come first: a key without them could sign one counter twice.
-      await this.#save({ address, label, states: known });
+      await this.#save({ address, label, states: known, missingAt: [] });
       return this.#keys.addMovable(address, key);
     });
   }
@@ -280,10 +283,31 @@ export class OwnedPointers {
         const key = await this.#unlocked(address, unlock, async (seed) => new OwnerKey(seed));
         // Read after the lock: another tab may have signed a state.
         const owned = await this.#find(address);
-        return sign(key, { states: owned.states, save: (states) => this.#save({ ...owned, states }) });
+        return this.#sending(owned, (saved) => sign(key, saved));
       },
       signal,
     );
+  }
+
+  /** Remembers which peers did not take a state. A state counts as missing at each peer that did not answer yet. */
+  async #sending(
+    owned: LabelledStates,
+    send: (saved: Pick<MoveOptions, 'states' | 'save'>) => Promise<Moved>,
+  ): Promise<Moved> {
+    let last = owned;
+    const save = (states: OwnerStates, sendingTo?: readonly string[]) => {
+      last = sendingTo ? { ...owned, states, missingAt: sendingTo } : withStates(last, states);
+      return this.#save(last);
+    };
+    try {
+      const moved = await send({ states: owned.states, save });
+      await this.#save({ ...last, missingAt: [] });
+      return moved;
+    } catch (error) {
+      const { refusedBy } = asAntwayError(error).details;
+      if (refusedBy) await this.#save({ ...last, missingAt: refusedBy });
+      throw error;
+    }
   }
 
   /** @param work gets the seed, which is overwritten when it is done. */
@@ -305,8 +329,8 @@ export class OwnedPointers {
     return read(address, await get<Entry>(address.hex, this.#store));
   }
 
-  async #save({ address, label, states }: LabelledStates): Promise<void> {
-    const entry: Entry = { label, states: states.toJson() };
+  async #save({ address, label, states, missingAt }: LabelledStates): Promise<void> {
+    const entry: Entry = { label, states: states.toJson(), ...(missingAt.length > 0 ? { missingAt } : {}) };
     await set(address.hex, entry, this.#store);
   }
 }
@@ -323,6 +347,13 @@ export async function seedOfKeyFile(text: string, passphrase: string): Promise<U
 }
 
 function read(address: Address, entry: Entry | undefined): LabelledStates {
-  if (!entry) return { address, label: '', states: OwnerStates.empty(address) };
-  return { address, label: entry.label, states: OwnerStates.fromJson(entry.states, address) };
+  if (!entry) return { address, label: '', states: OwnerStates.empty(address), missingAt: [] };
+  const { label, states, missingAt = [] } = entry;
+  return { address, label, states: OwnerStates.fromJson(states, address), missingAt };
+}
+
+/** The pointer with learnt states. Nothing is missing of a newer state, which another device stored. */
+function withStates(owned: LabelledStates, states: OwnerStates): LabelledStates {
+  const isNewer = states.newest?.counter !== owned.states.newest?.counter;
+  return { ...owned, states, missingAt: isNewer ? [] : owned.missingAt };
 }

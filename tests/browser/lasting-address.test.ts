@@ -10,12 +10,14 @@ import {
   contains,
   createPointer,
   filesIn,
+  fillNewPassphrase,
   fillPointerForm,
   openPublish,
   passphrase,
   publishPage,
   row,
   section,
+  sendWords,
   startPublisher,
 } from '../support/lasting-address.ts';
 import type { PeerProcess } from '../support/peer-process.ts';
@@ -76,6 +78,34 @@ test('an address stays while its content changes, returns to an earlier state, a
   await expect(row(page, 'My garden')).toContainText('frozen for ever');
   await expect(action(page, 'Change where it leads', 'My garden')).toHaveCount(0);
   expect(await titleForVisitors(page, address)).toBe('First');
+});
+
+test('a new address that one peer did not take is marked with the name of the peer until it is stored', async ({
+  context,
+  startPeer,
+}) => {
+  const refusing = await startPeer({ token: 'open sesame', webTransport: 'none' });
+  const page = await openPublish(context, root);
+  await publishPage(page, 'First');
+  await section(page).getByRole('button', { name: 'New lasting address' }).click();
+  const form = section(page).getByRole('form');
+  await form.getByLabel('Your name for it').fill('Garden');
+  await form.getByText('Stored at').click();
+  await form.getByLabel('Another peer').fill(refusing.url);
+  await fillNewPassphrase(form);
+  await form.getByRole('button', { name: 'Continue' }).click();
+  await sendWords(page);
+  await expect(section(page).getByRole('alert')).toContainText('REFUSED');
+  await form.getByRole('button', { name: 'Cancel' }).click();
+  await expect(row(page, 'Garden')).toContainText('not stored everywhere');
+  await expect(row(page, 'Garden')).toContainText(`The newest state is not stored at ${refusing.url}`);
+
+  await action(page, 'Store it again', 'Garden').click();
+  await form.getByText('Stored at').click();
+  await form.getByLabel('Write token').fill('open sesame');
+  await form.getByRole('button', { name: 'Store it' }).click();
+  await expect(section(page)).toContainText('Garden is stored.');
+  await expect(row(page, 'Garden')).not.toContainText('not stored');
 });
 
 test('the result of a publication leads to a lasting address for it, a new one or an own one', async ({

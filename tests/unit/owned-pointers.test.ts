@@ -78,6 +78,45 @@ it('a state is in the database before a peer gets it, and a state that no peer g
   expect((await move('2', memoryPeer())).pointer.record).toEqual(moved.pointer.record);
 });
 
+it('remembers the peers that did not take the newest state, until it is stored at the chosen peers', async () => {
+  const pointers = new OwnedPointers();
+  const address = await pointers.add(newSeed(), passphrase, 'Garden');
+  const missing = async () => (await new OwnedPointers().list())[0]!.missingAt;
+  let whileSending: readonly string[] = [];
+  const taking = memoryPeer(async () => {
+    whileSending = await missing();
+  });
+  const refusing = {
+    ...memoryPeer(() => Promise.reject(new AntwayError('REFUSED', 'It takes no writes.'))),
+    url: 'https://other.example',
+  };
+  const both = { peers: [taking, refusing], signal };
+  await expect(pointers.move(address, passphrase, target('1'), both)).rejects.toMatchObject({
+    code: 'REFUSED',
+    details: { peer: 'https://other.example' },
+  });
+  expect(whileSending).toEqual(['https://peer.example', 'https://other.example']);
+  expect(await missing()).toEqual(['https://other.example']);
+  await pointers.store(address, { peers: [taking], signal });
+  expect(await missing()).toEqual([]);
+});
+
+it('a payment that does not come leaves the list of the peers without the newest state as it is', async () => {
+  const pointers = new OwnedPointers();
+  const address = await pointers.add(newSeed(), passphrase, 'Garden');
+  const refusing = memoryPeer(() => Promise.reject(new AntwayError('REFUSED', 'It takes no writes.')));
+  const peers = { peers: [refusing], signal };
+  await expect(pointers.move(address, passphrase, target('1'), peers)).rejects.toThrow();
+  const unpaid: PointerPeer = {
+    ...memoryPeer(),
+    prepare: (_address, _record, _signal, before) =>
+      before!.learn([]).then(() => Promise.reject(new AntwayError('REFUSED', 'Not paid.'))),
+  };
+  const other = { peers: [unpaid], signal };
+  await expect(pointers.move(address, passphrase, target('2'), other)).rejects.toThrow('Not paid.');
+  expect((await pointers.list())[0]!.missingAt).toEqual(['https://peer.example']);
+});
+
 it('a state whose payment was interrupted is signed again as the same state, also if it freezes', async () => {
   const pointers = new OwnedPointers();
   const address = await pointers.add(newSeed(), passphrase, 'Garden');

@@ -57,7 +57,7 @@ export function PointerRow(props: Props) {
   const [phrase, setPhrase] = useState('');
   const last = useRef<HTMLElement | null>(null);
   const t = pointerTexts();
-  const { address, states } = pointer;
+  const { address, states, missingAt } = pointer;
   const { newest, isFrozen, all } = states;
   const name = nameOf(pointer);
   const path = `/${address.hex}/`;
@@ -105,6 +105,7 @@ export function PointerRow(props: Props) {
           <bdi class="site-title">{name}</bdi>
         )}
         {isFrozen && <span class="mark">{t.facts.frozen}</span>}
+        {missingAt.length > 0 && <span class="mark">{t.facts.incomplete}</span>}
       </div>
       <p class="site-facts">
         {newest ? (
@@ -117,6 +118,7 @@ export function PointerRow(props: Props) {
           <span>{t.facts.noState}</span>
         )}
       </p>
+      {missingAt.length > 0 && <p class="notice-strong">{t.missingAt(missingAt.map(placeOf).join(', '))}</p>}
       <p class="pointer-link">
         <span class="address published-address" title={address.hex}>
           {address.hex}
@@ -290,4 +292,9 @@ function ActionForm({ pointer, publications, config, action, onPhrase, onCancel,
 function dateOf({ signed, counter }: OwnerState): string {
   if (counter === finalCounter) return '';
   return new Date(signed).toLocaleString(locale, { dateStyle: 'medium', timeStyle: 'short' });
+}
+
+/** Direct access has a name in place of a URL. */
+function placeOf(url: string): string {
+  return URL.canParse(url) ? url : pointerTexts().nodes;
 }

@@ -97,7 +97,11 @@ export const pointers: typeof english = {
     to: (title) => `Führt zu ${title}`,
     state: (counter) => `Stand ${counter}`,
     frozen: 'für immer eingefroren',
+    incomplete: 'nicht überall gespeichert',
   },
+  nodes: 'den Knoten des Netzwerks',
+  missingAt: (peers) =>
+    `Der neueste Stand liegt nicht bei ${peers}. Wer dort fragt, sieht ihn nicht. Wählen Sie „Noch einmal speichern …“.`,
   open: 'Öffnen',
   link: 'Link',
   states: 'Frühere Stände',

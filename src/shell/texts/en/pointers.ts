@@ -95,7 +95,11 @@ export const pointers = {
     to: (title: string) => `Leads to ${title}`,
     state: (counter: string) => `state ${counter}`,
     frozen: 'frozen for ever',
+    incomplete: 'not stored everywhere',
   },
+  nodes: 'the nodes of the network',
+  missingAt: (peers: string) =>
+    `The newest state is not stored at ${peers}. Visitors who ask there do not see it. Choose “Store it again…”.`,
   open: 'Open',
   link: 'Link',
   states: 'Earlier states',
