@@ -306,6 +306,27 @@ test('a change of settings and a reset reach the origins of sites', async () => 
   expect(await page.evaluate(() => localStorage.length)).toBe(0);
 });
 
+test('the settings say that sites have origins of their own, and allow the scripts of a site without trust', async () => {
+  const address = await publish(await makeTarchive(siteFiles('Garden')), peer);
+  await visit(`${originOf(address)}/`, 'Garden, running');
+  const shell = await openShell('#settings');
+  const section = shell.getByRole('region', { name: 'Sites and their scripts' });
+  await expect(section).toContainText('at an address of its own, so the gateway does not ask you');
+  const restricted = JSON.stringify({ address, decision: 'restricted' });
+  expect((await fetchIn(shell, '/-/trust', { method: 'POST', body: restricted })).status).toBe(204);
+  await shell.reload();
+  await expect(section).toContainText('cannot read the data of other sites');
+  await expect(section).not.toContainText('share this gateway’s origin');
+  await expect(section.getByRole('listitem')).toContainText('Without scripts');
+  await expect(section.getByRole('button')).toHaveCount(1);
+  await section.getByRole('button', { name: /^Allow scripts: / }).click();
+  await expect(section.getByRole('status')).toContainText('runs its scripts, at an address of its own');
+  await expect(section.getByRole('listitem')).toHaveCount(0);
+  // Trust would also hold on the gateway's origin.
+  expect(JSON.parse((await fetchIn(shell, '/-/trust')).text)).toEqual([]);
+  await visit(`${originOf(address)}/`, 'Garden, running');
+});
+
 test('the shell shows where to manage a site if the browser partitions its storage', async () => {
   // Below bare “localhost” each name is a site of its own for the browser.
   const address = await publish(await makeTarchive(siteFiles('Apart')), peer);

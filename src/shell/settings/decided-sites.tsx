@@ -4,6 +4,7 @@ import type { DecidedSite, Decision } from '../../gateway/state/trust.ts';
 import { Button } from '../button.tsx';
 import { formatAge } from '../format.ts';
 import { gateway } from '../gateway-api.ts';
+import { useSiteIsolation } from '../origins/use-site-isolation.ts';
 import { Section } from '../section.tsx';
 import { texts } from '../texts/texts.ts';
 import { useAction } from '../use-action.ts';
@@ -14,6 +15,8 @@ interface Props {
   decided: Resource<DecidedSite[]>;
   /** Addresses that the host trusts. */
   trusted: readonly string[];
+  /** Whether this origin shows no sites at all. */
+  isElsewhere: boolean;
   /** Name → address. */
   names: ReadonlyMap<string, string>;
   /** Address → title of the sites in the library. */
@@ -21,8 +24,11 @@ interface Props {
 }
 
 /** The user's decisions on sites, and the host's decisions where the user has made none. */
-export function DecidedSites({ decided, trusted, names, titles }: Props) {
+export function DecidedSites({ decided, trusted, isElsewhere, names, titles }: Props) {
   const { error, announcement, run } = useAction(decided.refresh);
+  const { value: isolation } = useSiteIsolation(decided.value !== null && !isElsewhere);
+  const isOwn = isElsewhere || isolation === 'own';
+  const t = texts.settings.ownScripts;
   const nameOf = new Map([...names].map(([name, address]) => [address, name]));
   const own = new Set(decided.value?.map(({ address }) => address));
   const ofHost = decided.value ? trusted.filter((address) => !own.has(address)) : [];
@@ -49,13 +55,16 @@ export function DecidedSites({ decided, trusted, names, titles }: Props) {
         // The focused button disappears: with its row, or because the user cannot revoke the host's decision.
         document.getElementById('trust-heading')?.focus();
       },
-      (trusted.includes(address) ? texts.settings.asHost : texts.settings.willAsk)(title),
+      (trusted.includes(address) ? texts.settings.asHost : isOwn ? t.willRun : texts.settings.willAsk)(title),
     );
   }
 
   return (
     <Section id="trust" title={texts.settings.trusted} error={error ?? decided.error}>
-      <p class="note">{sites.length > 0 ? texts.settings.trustedNote : texts.settings.trustedNone}</p>
+      {isOwn && <p class="note">{sites.length > 0 ? t.note : t.none}</p>}
+      {!isOwn && isolation === 'shared' && (
+        <p class="note">{sites.length > 0 ? texts.settings.trustedNote : texts.settings.trustedNone}</p>
+      )}
       {sites.length > 0 && (
         <ul class="decided-list">
           {sites.map((site) => (
@@ -63,6 +72,7 @@ export function DecidedSites({ decided, trusted, names, titles }: Props) {
               key={site.address}
               site={site}
               isTrustedByHost={trusted.includes(site.address)}
+              isOwn={isOwn}
               onToggle={() => toggle(site)}
               onRevoke={() => revoke(site)}
             />
@@ -87,14 +97,20 @@ interface TitledSite {
 interface EntryProps {
   site: TitledSite & Pick<DecidedSite, 'content' | 'allVersions'>;
   isTrustedByHost: boolean;
+  /** Whether the site runs its scripts on an origin of its own. They need no trust there. */
+  isOwn: boolean;
   onToggle: () => void;
   onRevoke: () => void;
 }
 
-function DecidedEntry({ site, isTrustedByHost, onToggle, onRevoke }: EntryProps) {
+function DecidedEntry({ site, isTrustedByHost, isOwn, onToggle, onRevoke }: EntryProps) {
   const { address, decision, decidedAt, title } = site;
   const { state, change } = texts.settings.decisions[decision];
-  const revoke = isTrustedByHost ? texts.settings.useHosts : texts.settings.askAgain;
+  const t = texts.settings.ownScripts;
+  // Without a decision the scripts run. Trust would also hold on this origin, if sites come to share it.
+  const isAllowing = isOwn && decision === 'restricted';
+  const withoutHost = isAllowing ? t.allow : isOwn ? t.remove : texts.settings.askAgain;
+  const revoke = isTrustedByHost ? texts.settings.useHosts : withoutHost;
   const [isAsking, setIsAsking] = useState(false);
   const isArmed = useArmed(isAsking);
   const toggleButton = useRef<HTMLButtonElement>(null);
@@ -127,21 +143,23 @@ function DecidedEntry({ site, isTrustedByHost, onToggle, onRevoke }: EntryProps)
         )}
       </span>
       <span class="decided-actions">
-        <Button
-          look="link"
-          ref={toggleButton}
-          aria-label={`${change}: ${title}`}
-          onClick={decision === 'trusted' ? onToggle : () => setIsAsking(true)}
-        >
-          {change}
-        </Button>
+        {!isAllowing && (
+          <Button
+            look="link"
+            ref={toggleButton}
+            aria-label={`${change}: ${title}`}
+            onClick={decision === 'trusted' ? onToggle : () => setIsAsking(true)}
+          >
+            {change}
+          </Button>
+        )}
         {decidedAt !== null && (
           <Button look="link" aria-label={`${revoke}: ${title}`} onClick={onRevoke}>
             {revoke}
           </Button>
         )}
       </span>
-      {isAsking && (
+      {isAsking && !isAllowing && (
         <div role="alertdialog" aria-labelledby={`trust-${address}`} class="question">
           <p id={`trust-${address}`}>{texts.settings.confirmTrust(title)}</p>
           <p class="actions">

@@ -46,7 +46,8 @@ export function SettingsScreen({ active, config, names, move, suggestion, onLang
   );
   const [resets, setResets] = useState(0);
   const t = texts.settings;
-  const trusted = config.value?.isolation === 'subdomain' ? [] : (config.value?.trusted ?? []);
+  const isElsewhere = config.value?.isolation === 'subdomain';
+  const trusted = isElsewhere ? [] : (config.value?.trusted ?? []);
 
   function afterReset() {
     for (const each of [decided, cache, config, move]) each?.refresh();
@@ -80,7 +81,13 @@ export function SettingsScreen({ active, config, names, move, suggestion, onLang
         ) : (
           <div class="settings-waiting" />
         )}
-        <DecidedSites decided={decided} trusted={trusted} names={titlesOf(names)} titles={titles} />
+        <DecidedSites
+          decided={decided}
+          trusted={trusted}
+          isElsewhere={isElsewhere}
+          names={titlesOf(names)}
+          titles={titles}
+        />
         {move && (
           <Section id="move" title={texts.move.title}>
             <div class="move-steps">

@@ -95,6 +95,13 @@ export const settings: Texts['settings'] = {
   useHosts: 'Entscheidung des Hosts verwenden',
   asHost: (title) => `Für ${title} gilt wieder die Entscheidung des Hosts.`,
   willAsk: (title) => `Das Gateway fragt Sie erneut, wenn Sie ${title} öffnen.`,
+  ownScripts: {
+    note: 'Jede Seite führt ihre Skripte unter einer eigenen Adresse aus. Dort können sie weder die Daten anderer Seiten noch die Einstellungen des Gateways lesen. Über diese Seiten haben Sie oder der Host entschieden.',
+    none: 'Jede Seite führt ihre Skripte unter einer eigenen Adresse aus, deshalb fragt das Gateway Sie nicht. Wenn Sie bei einer Seite in der Bibliothek „Ohne Skripte öffnen“ wählen, steht sie hier.',
+    allow: 'Skripte erlauben',
+    remove: 'Entscheidung entfernen',
+    willRun: (title) => `${title} führt Skripte unter einer eigenen Adresse aus.`,
+  },
   reset: 'Zurücksetzen',
   selfTest: 'Diesen Browser testen',
   selfTestNote:

@@ -91,6 +91,14 @@ export const settings = {
   useHosts: 'Use the host’s decision',
   asHost: (title: string) => `The host’s decision applies to ${title} again.`,
   willAsk: (title: string) => `The gateway asks you again when you open ${title}.`,
+  /** Where each site runs its scripts on an origin of its own. */
+  ownScripts: {
+    note: 'Each site runs its scripts at an address of its own. They cannot read the data of other sites or the settings of the gateway. You or the host decided about these sites.',
+    none: 'Each site runs its scripts at an address of its own, so the gateway does not ask you. If you choose “Open without scripts” for a site in the library, it is listed here.',
+    allow: 'Allow scripts',
+    remove: 'Remove this decision',
+    willRun: (title: string) => `${title} runs its scripts, at an address of its own.`,
+  },
   reset: 'Reset',
   selfTest: 'Test this browser',
   selfTestNote: 'The page checks what the gateway needs of this browser, and makes a report for the project.',
