@@ -65,7 +65,7 @@ test('the nodes are offered for uploads once direct connections are on, and an e
   await section(page).getByRole('button', { name: 'New lasting address' }).click();
   const form = section(page).getByRole('form');
   await form.getByLabel('Your name for it').fill('Garden');
-  await form.getByRole('textbox', { name: 'Address' }).fill('ab'.repeat(32));
+  await form.getByRole('textbox', { name: 'Address of the content' }).fill('ab'.repeat(32));
   await form.locator('summary', { hasText: 'Stored at' }).click();
   await form.getByRole('radio', { name: /^In the Autonomi network/ }).check();
   const nodes = form.getByRole('checkbox', { name: /^The network’s nodes, directly/ });

@@ -193,10 +193,10 @@ test('the key comes back from its file and from its words, with the state that t
   expect(await addressOf(elsewhere, 'Elsewhere')).toBe(address);
   // The address of a new owner, or of any other content, can be typed.
   await action(elsewhere, 'Change where it leads', 'Elsewhere').click();
-  await section(elsewhere).getByRole('textbox', { name: 'Address' }).fill('nothing');
+  await section(elsewhere).getByRole('textbox', { name: 'Address of the content' }).fill('nothing');
   await confirm(elsewhere, 'Change it');
   await expect(section(elsewhere).getByRole('alert')).toContainText('not an address');
-  await section(elsewhere).getByRole('textbox', { name: 'Address' }).fill('ab'.repeat(32));
+  await section(elsewhere).getByRole('textbox', { name: 'Address of the content' }).fill('ab'.repeat(32));
   await confirm(elsewhere, 'Change it');
   await expect(section(elsewhere).getByRole('alert')).toContainText('NOT_FOUND');
   await other.close();

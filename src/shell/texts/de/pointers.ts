@@ -22,8 +22,9 @@ export const pointers: typeof english = {
   labelNote: 'Nur Sie sehen diesen Namen.',
   content: 'Führt zu',
   otherContent: 'Eine andere Adresse …',
-  address: 'Adresse',
-  addressNote: '64 Hex-Ziffern, zum Beispiel die bleibende Adresse eines neuen Besitzers.',
+  address: 'Adresse des Inhalts',
+  addressNote:
+    '64 Hex-Ziffern. Die Adresse einer Veröffentlichung oder eine andere bleibende Adresse, etwa die eines neuen Besitzers.',
   badAddress: 'Das ist keine Adresse.',
   noContent: 'Veröffentlichen Sie zuerst etwas, oder geben Sie eine Adresse ein.',
   where: 'Speicherort',

@@ -19,7 +19,7 @@ export const publish: Texts['publish'] = {
   leftOutGit: 'eine Datei von git',
   leftOutSystem: 'eine Datei des Betriebssystems',
   empty: 'Es gibt keine Dateien zum Veröffentlichen.',
-  whereTitle: 'Wohin Sie es hochladen',
+  whereTitle: 'Wohin es hochgeladen wird',
   atPeers: 'Bei Peers',
   inNetwork: 'Im Autonomi-Netzwerk, auf Dauer',
   inNetworkNote: 'Sie zahlen einmal, mit Ihrer eigenen Wallet, und sehen vorher den Preis.',

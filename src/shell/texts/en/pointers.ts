@@ -20,8 +20,9 @@ export const pointers = {
   labelNote: 'Only you see this name.',
   content: 'Leads to',
   otherContent: 'Another address…',
-  address: 'Address',
-  addressNote: '64 hex digits, for instance the lasting address of a new owner.',
+  address: 'Address of the content',
+  addressNote:
+    '64 hex digits. The address of a publication, or another lasting address, such as that of a new owner.',
   badAddress: 'This is not an address.',
   noContent: 'Publish something first, or type an address.',
   where: 'Stored at',
