@@ -29,17 +29,17 @@ export function requestedPart(header: string): FileRange | undefined {
  * @param size size of the representation, in bytes.
  * @returns the range, clamped to the representation; `'unsatisfiable'` if the range begins past the end; undefined if
  *   the response must contain the whole representation: the header is absent or malformed, has another unit, requests
- *   several ranges, or the last bytes of an empty representation, which a partial response cannot express.
+ *   several ranges, or the representation is empty. Clients that only limit the size of the answer do not expect an error
+ *   for an empty file.
  */
 export function parseRange(header: string | null, size: number): ByteRange | 'unsatisfiable' | undefined {
   const match = singleRange.exec(header ?? '');
-  if (!match) return undefined;
+  if (!match || size === 0) return undefined;
   const [, first = '', last = ''] = match;
   if (first === '') {
     if (last === '') return undefined;
     const length = Number(last);
-    if (length === 0) return 'unsatisfiable';
-    return size === 0 ? undefined : { start: Math.max(size - length, 0), end: size };
+    return length === 0 ? 'unsatisfiable' : { start: Math.max(size - length, 0), end: size };
   }
   const start = Number(first);
   const end = last === '' ? size : Number(last) + 1;

@@ -50,8 +50,6 @@ async function readFile(location: ReaderLocation, signal: AbortSignal): Promise<
     throw new GatewayApiError('UNSUPPORTED', 'The gateway did not list the folder.');
   }
   const type = response.headers.get('Content-Type') ?? '';
-  // An empty file has no first byte.
-  if (response.status === 416) return { kind: 'file', type, bytes: new Uint8Array(), size: 0, isCut: false };
   if (!response.ok) throw await errorOf(response);
   const size = sizeOf(response);
   const bytes = await firstBytes(response, mostTextBytes);

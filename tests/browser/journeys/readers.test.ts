@@ -271,8 +271,16 @@ test.describe('readers', () => {
     await expect(page.locator('.code-line')).toHaveCount(3_004);
     await open(`${site}/many-lines.txt`);
     await expect(page.getByText(/^First 200,00\d lines$/)).toBeVisible();
+  });
+
+  test('an empty file is shown as empty, and no request for it fails', async () => {
+    const statuses = new Set<number>();
+    page.on('response', (response) => {
+      if (response.url().includes('empty.txt')) statuses.add(response.status());
+    });
     await open(`${site}/empty.txt`);
     await expect(page.getByText('The file is empty.')).toBeVisible();
+    expect([...statuses]).toEqual([200]);
   });
 
   test('pictures are a gallery whose large view has keys, buttons and swipes', async () => {
