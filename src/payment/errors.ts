@@ -58,3 +58,12 @@ export function paymentError(
 export function paymentProblemOf(error: unknown): PaymentProblem | undefined {
   return error instanceof AntwayError ? (error.details.payment as PaymentProblem | undefined) : undefined;
 }
+
+/**
+ * Whether an error may concern only one record, so that others of the same upload can still be stored. `UNPAID`: nodes see the
+ * other payments. `QUOTE_EXPIRED`: other payees are close to other records. `SHORTFALL`: other nodes store other records.
+ */
+export function isOfOneRecord(error: unknown): boolean {
+  const problem = paymentProblemOf(error);
+  return problem === 'UNPAID' || problem === 'QUOTE_EXPIRED' || problem === 'SHORTFALL';
+}

@@ -1,6 +1,6 @@
 import type { ChunkSink } from '../publish/upload.ts';
 import { proofOf } from './batch.ts';
-import { paymentError, paymentProblemOf } from './errors.ts';
+import { isOfOneRecord, paymentError, paymentProblemOf } from './errors.ts';
 import type { PaymentJournal, RecordEntry } from './journal.ts';
 import type { RecordToStore } from './quotes.ts';
 import type { RecordPayment, Route } from './route.ts';
@@ -14,7 +14,8 @@ export interface StoreParts {
 }
 
 /**
- * A sink that brings records to the network that were paid for.
+ * A sink that brings records to the network that were paid for. An upload continues without a record that has trouble of its
+ * own, so that the next one has less to do.
  * @param billed the addresses of all records of the bill.
  * @throws AntwayError as `storePaid`; `CHANGED` for a record that is not on the bill.
  */
@@ -30,6 +31,7 @@ export function paidSink(
       }
       return storePaid({ address: address.hex, size: bytes.length }, bytes, { relays, journal, signal });
     },
+    mayContinue: isOfOneRecord,
   };
 }
 

@@ -40,10 +40,13 @@ export interface Published {
 
 /** Encrypted chunks that wait for the sink; each takes up to 4 MiB of memory. */
 const chunksInFlight = 4;
+/** An upload that may continue after a failure ends after so many, if no chunk is stored meanwhile. */
+const mostFailures = 4;
 
 /**
  * Self-encrypts a file and passes its chunks to the sink. Encryption continues while earlier chunks are uploaded. The
- * data map's record is stored last: if an address can be resolved, its file is complete.
+ * data map's record is stored last: if an address can be resolved, its file is complete. If a chunk fails and the sink may
+ * continue, the other chunks are stored before this throws, but not the record.
  * @throws AntwayError `UNSUPPORTED` for fewer than 3 bytes, `TOO_LARGE` for a file that exceeds any data map, and the
  *   errors of the sink. Rejects with the signal's reason when aborted.
  */
@@ -95,6 +98,9 @@ class UploadQueue {
   readonly #inFlight = new Set<Promise<void>>();
   readonly #sink: ChunkSink;
   readonly #onStored: (chunk: EncryptedChunk, outcome: 'stored' | 'present') => void;
+  /** The errors of chunks after which the upload continued. */
+  readonly #failures: unknown[] = [];
+  #failuresInSuccession = 0;
 
   constructor(
     sink: ChunkSink,
@@ -110,9 +116,7 @@ class UploadQueue {
   async add(chunk: EncryptedChunk): Promise<void> {
     while (this.#inFlight.size >= chunksInFlight) await Promise.race(this.#inFlight);
     this.signal.throwIfAborted();
-    const upload = this.#sink
-      .store(chunk, this.signal)
-      .then((outcome) => this.#onStored(chunk, outcome))
+    const upload = this.#store(chunk)
       .catch((error) => this.#controller.abort(error))
       .then(() => {
         this.#inFlight.delete(upload);
@@ -120,14 +124,32 @@ class UploadQueue {
     this.#inFlight.add(upload);
   }
 
+  /** @throws the first error of a chunk. */
   async drain(): Promise<void> {
     await Promise.all(this.#inFlight);
     this.signal.throwIfAborted();
+    if (this.#failures.length > 0) throw this.#failures[0];
   }
 
   /** Resolves when no upload is running any more. */
   async abort(reason: unknown): Promise<void> {
     this.#controller.abort(reason);
     await Promise.all(this.#inFlight);
+  }
+
+  /** @throws an error that ends the upload. */
+  async #store(chunk: EncryptedChunk): Promise<void> {
+    let outcome: 'stored' | 'present';
+    try {
+      outcome = await this.#sink.store(chunk, this.signal);
+    } catch (error) {
+      if (!this.#sink.mayContinue?.(error)) throw error;
+      this.#failures.push(error);
+      if (++this.#failuresInSuccession === mostFailures) throw this.#failures[0];
+      return;
+    }
+    // A chunk that was there before does not show that the sink still works.
+    if (outcome === 'stored') this.#failuresInSuccession = 0;
+    this.#onStored(chunk, outcome);
   }
 }

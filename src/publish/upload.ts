@@ -7,6 +7,8 @@ import { delay } from '../util/delay.ts';
 export interface ChunkSink {
   /** Resolves when the chunk is stored. `present`: it was already stored, and no bytes were written. */
   store(chunk: EncryptedChunk, signal: AbortSignal): Promise<'stored' | 'present'>;
+  /** Whether it is worth storing the other chunks although one failed with this error. Default: no. */
+  mayContinue?(error: unknown): boolean;
 }
 
 export interface UploadOptions {

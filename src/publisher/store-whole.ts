@@ -1,5 +1,6 @@
 import type { Address } from '../address.ts';
 import { AntwayError } from '../errors.ts';
+import { isOfOneRecord } from '../payment/errors.ts';
 import type { Published } from '../publish/publish.ts';
 import type { ChunkSink } from '../publish/upload.ts';
 import { adapt, untilAborted } from './options.ts';
@@ -31,7 +32,7 @@ export async function storeWhole(
     whole.storeAll(
       [...chunks.values()],
       async (put) => {
-        published = await encrypt(adapt(put), true);
+        published = await encrypt({ ...adapt(put), mayContinue: isOfOneRecord }, true);
       },
       { signal, pointer },
     ))();

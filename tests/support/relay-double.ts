@@ -54,6 +54,8 @@ export interface RelayFaults {
   hasNoStored?: boolean;
   /** The status of all writes. */
   putStatus?: number;
+  /** Only so many of the next writes get `putStatus`. */
+  putFailures?: number;
   /** How long a write takes. */
   putDelayMs?: number;
   /** Says that a record is stored, and forgets it. */
@@ -231,8 +233,11 @@ export class RelayDouble {
   }
 
   async #put(address: string, body: Buffer): Promise<number> {
-    const { putStatus, forgets } = this.faults;
-    if (putStatus !== undefined) return putStatus;
+    const { putStatus, putFailures = Number.POSITIVE_INFINITY, forgets } = this.faults;
+    if (putStatus !== undefined && putFailures > 0) {
+      this.faults.putFailures = putFailures - 1;
+      return putStatus;
+    }
     const length = body.readUInt32LE();
     const head = JSON.parse(body.subarray(4, 4 + length).toString()) as { plan?: Plan; merkle?: BatchProof };
     const bytes = body.subarray(4 + length);

@@ -103,6 +103,17 @@ describe('a publication in the network', () => {
     expect(parseAnt(prices[0]!.fees)).toBeGreaterThan(0n);
   });
 
+  it('stores the other chunks if one fails, and costs nothing when it continues', async () => {
+    const file = newFile();
+    const spent = await spentBy(async () => {
+      relay.faults = { putStatus: 410, putFailures: 1 };
+      expect(await failureOf(publish(file))).toEqual(['PEERS_UNREACHABLE', 'QUOTE_EXPIRED']);
+      expect(relay.stored.size).toBe(2);
+      await publish(file);
+    });
+    expect([spent, relay.stored.size]).toEqual([BigInt(fileRecords) * recordPrice, fileRecords]);
+  });
+
   it('has the same address as one at peers, and keeps the data map of a private one', async () => {
     const files = [
       { path: 'index.html', content: new Blob(['<h1>Paid</h1>']) },

@@ -545,6 +545,20 @@ describe('a payment is kept', () => {
     expect([spent, relay.stored.size]).toEqual([4n * recordPrice, fileRecords]);
   });
 
+  it('if one chunk fails, and the other chunks are stored before that is reported', async () => {
+    const path = await newFile();
+    relay.faults = { putStatus: 410, putFailures: 1 };
+    const spent = await spentBy(async () => {
+      expect(failure(await publish(path, ['--max-cost', '1'])).payment).toBe('QUOTE_EXPIRED');
+      // The data map comes last, so that an address that opens is complete.
+      expect(relay.stored.size).toBe(2);
+      const again = await publish(path, ['--max-cost', '0']);
+      expect(again.code).toBe(0);
+      expect(lines(again)[0]).toMatchObject({ stored: 2, paid: 2, due: 0 });
+    });
+    expect([spent, relay.stored.size]).toEqual([4n * recordPrice, fileRecords]);
+  });
+
   it('if the relay dies, and another one finishes', async () => {
     const path = await newFile();
     const other = await RelayDouble.start(chain);

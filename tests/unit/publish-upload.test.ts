@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Address } from '../../src/address.ts';
 import { nodePlatform } from '../../src/cli/platform.ts';
+import { AntwayError } from '../../src/errors.ts';
 import { PeerUrl } from '../../src/peer-url.ts';
 import { HttpTransport } from '../../src/peers/transports/http.ts';
 import { type PublishProgress, publishFile } from '../../src/publish/publish.ts';
@@ -219,6 +220,68 @@ describe('publishing a file', () => {
       'the sink is broken',
     );
     expect(running).toBe(0);
+  });
+
+  describe('with a sink that may continue', () => {
+    const trouble = (message: string) => new AntwayError('PEERS_UNREACHABLE', message);
+    const large = { size: 10 * 4_190_208, read: async (a: number, b: number) => new Uint8Array(b - a) };
+
+    /** @param fail may throw for a chunk, which gets the number of chunks before it. */
+    function troubledSink(fail: (before: number) => void) {
+      const stored: string[] = [];
+      let asked = 0;
+      return {
+        stored,
+        store: async ({ address }: EncryptedChunk) => {
+          fail(asked++);
+          stored.push(address.hex);
+          return 'stored' as const;
+        },
+        mayContinue: (error: unknown) => (error as AntwayError).code === 'PEERS_UNREACHABLE',
+        asked: () => asked,
+      };
+    }
+
+    it('stores the other chunks before it fails, but not the record', async () => {
+      const sink = troubledSink((before) => {
+        if (before % 3 === 0) throw trouble(`chunk ${before}`);
+      });
+      await expect(publishFile(large, { codec, sink })).rejects.toThrow('chunk 0');
+      // Ten chunks of the file, and three of its data map.
+      expect([sink.asked(), sink.stored.length]).toEqual([13, 8]);
+    });
+
+    it('ends after four failures without a stored chunk between them', async () => {
+      const sink = troubledSink((before) => {
+        if (before >= 2) throw trouble(`chunk ${before}`);
+      });
+      await expect(publishFile(large, { codec, sink })).rejects.toThrow('chunk 2');
+      expect([sink.asked(), sink.stored.length]).toEqual([6, 2]);
+    });
+
+    it('does not count a chunk that was present as a sign that the sink works', async () => {
+      const sink = troubledSink((before) => {
+        if (before % 2 === 1) throw trouble(`chunk ${before}`);
+      });
+      const present: ChunkSink = {
+        ...sink,
+        store: async (chunk) => {
+          await sink.store(chunk);
+          return 'present';
+        },
+      };
+      await expect(publishFile(large, { codec, sink: present })).rejects.toThrow('chunk 1');
+      expect(sink.asked()).toBe(8);
+    });
+
+    it('fails at once with an error that concerns all chunks', async () => {
+      const sink = troubledSink((before) => {
+        if (before === 0) throw trouble('chunk 0');
+        if (before === 2) throw new AntwayError('REFUSED', 'the wallet says no');
+      });
+      await expect(publishFile(large, { codec, sink })).rejects.toThrow('the wallet says no');
+      expect([sink.asked(), sink.stored.length]).toEqual([3, 1]);
+    });
   });
 
   it('rejects with the reason of an abort', async () => {

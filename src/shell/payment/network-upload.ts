@@ -45,6 +45,7 @@ export function paidUpload({ relays, chain }: NetworkRoutes, billed: readonly st
   const records = new Map<string, RecordToStore>();
   const paid = paidSink(new Set(billed), { relays, journal });
   const sink: ChunkSink = {
+    ...paid,
     store(chunk, aborted) {
       const { address, bytes } = chunk;
       records.set(address.hex, { address: address.hex, size: bytes.length });

@@ -17,6 +17,7 @@ import { type RandomAccess, streamOf } from '../../util/random-access.ts';
 import { askForPrice, paidUpload, routesOf } from '../payment/network-upload.ts';
 import { encryptWorkers } from './encrypt-workers.ts';
 import type { EncryptedContent, PublishAnswer, PublishInput, PublishRequest } from './messages.ts';
+import { NotedSink } from './noted-sink.ts';
 import { publishCodec } from './publish-codec.ts';
 
 declare const self: DedicatedWorkerGlobalScope;
@@ -146,26 +147,6 @@ function contentOf(input: PublishInput & { isPrivate: boolean }, published: Publ
 /** Returns a blob instead of an array: browsers store large blobs on disk, not in memory. */
 function blobOf(pieces: ReadableStream<Uint8Array>): Promise<Blob> {
   return new Response(pieces as ReadableStream<Uint8Array<ArrayBuffer>>).blob();
-}
-
-/** Stores in all sinks, and notes the addresses of the stored chunks. */
-class NotedSink implements ChunkSink {
-  readonly #sinks: readonly ChunkSink[];
-  readonly #addresses = new Set<string>();
-
-  constructor(sinks: readonly ChunkSink[]) {
-    this.#sinks = sinks;
-  }
-
-  get uploaded(): string {
-    return [...this.#addresses].join('');
-  }
-
-  async store(chunk: EncryptedChunk, signal: AbortSignal): Promise<'stored' | 'present'> {
-    const outcomes = await Promise.all(this.#sinks.map((sink) => sink.store(chunk, signal)));
-    this.#addresses.add(chunk.address.hex);
-    return outcomes.includes('stored') ? 'stored' : 'present';
-  }
 }
 
 /** Writes chunks into a tar. Each entry is named by its address, like the files of `antway publish --out`. */
