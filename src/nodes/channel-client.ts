@@ -3,7 +3,6 @@ import type { AntwayError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { raceAbort, transferMs } from '../util/watchdog.ts';
 import { resized } from './buffers.ts';
-import { lengthOf } from './bytes.ts';
 import type { NodeChannel } from './channel.ts';
 import {
   type CandidateQuote,
@@ -59,6 +58,11 @@ interface Content {
   body?: readonly Uint8Array<ArrayBuffer>[];
   /** The time that a node gets to work on them before it answers, in milliseconds. For a payment it asks the chain. */
   workMs?: number;
+}
+
+interface ExchangeEvents {
+  onBytes(count: number): void;
+  onSent(): void;
 }
 
 interface Pending {
@@ -248,8 +252,11 @@ export class ChannelClient implements NodeClient {
     });
     this.#inbox.expect(acceptBytes);
     this.#channel.onMessage = (message) => this.#inbox.take(message);
-    await raceAbort(this.#outbox.send(handshake.hello), signal);
-    const accept = await raceAbort(raceAbort(accepted, this.#end.signal), signal);
+    const sent = this.#outbox.send(handshake.hello).then(() => {
+      this.#inbox.sent();
+      return accepted;
+    });
+    const accept = await raceAbort(raceAbort(Promise.race([accepted, sent]), this.#end.signal), signal);
     this.#session = handshake.finish(accept, peerIdBytes(this.address));
   }
 
@@ -314,7 +321,7 @@ export class ChannelClient implements NodeClient {
   async #request(
     request: RequestBody,
     frameBytes: number,
-    { signal, onBytes = () => undefined }: RequestOptions,
+    { signal, onBytes = () => undefined, onSent = () => undefined }: RequestOptions,
     content?: Content,
     onEnd: () => void = () => undefined,
   ): Promise<Response> {
@@ -335,13 +342,14 @@ export class ChannelClient implements NodeClient {
     }
     const isEarly = !this.#isGreeted;
     const count = (bytes: number) => signal.aborted || onBytes(bytes);
+    const events = { onBytes: count, onSent: () => signal.aborted || onSent() };
     const exchange = async () => {
-      const first = await this.#exchange(id, request, frameBytes, count, content);
+      const first = await this.#exchange(id, request, frameBytes, events, content);
       if (!isEarly || first.status !== 'error' || errorCode(first) !== notGreeted) return first;
       await this.#greeting;
       if (signal.aborted) return first;
       await this.#rate.take(this.#end.signal);
-      return this.#exchange(++this.#lastId, request, frameBytes, count, content);
+      return this.#exchange(++this.#lastId, request, frameBytes, events, content);
     };
     const finished = exchange().finally(release);
     // It has no other listener if the caller leaves.
@@ -373,21 +381,22 @@ export class ChannelClient implements NodeClient {
     id: number,
     request: RequestBody,
     frameBytes: number,
-    onBytes: (count: number) => void = () => undefined,
+    { onBytes, onSent }: ExchangeEvents = { onBytes: () => undefined, onSent: () => undefined },
     { body = [], workMs = 0 }: Content = {},
   ): Promise<Response> {
     const answer = new Promise<Response>((resolve) => {
       this.#pending.set(id, { resolve, onBytes });
     });
-    // The node answers only once it has all bytes.
-    this.#inbox.expect(frameBytes, workMs + transferMs(lengthOf(body)));
+    this.#inbox.expect(frameBytes);
     const totalMs = workMs + nodeLimits.stallMs + nodeLimits.requestsAtOnce * transferMs(frameBytes);
     const late = () => nodeError('timeout', 'A node does not answer a request, but others.');
     const sent = this.#outbox.send(this.#session!.encrypt(encodeRequest(id, request, ...body)));
-    // The time begins here, because a request may wait long for a chunk that is sent before it.
-    const inTime = sent.then(() =>
-      withTimeout(this.#clock, totalMs, this.#end.signal, late, (ended) => raceAbort(answer, ended)),
-    );
+    // The time begins here: the link may be slow, and a request may wait long for a chunk that is sent before it.
+    const inTime = sent.then(() => {
+      this.#inbox.sent(workMs);
+      onSent();
+      return withTimeout(this.#clock, totalMs, this.#end.signal, late, (ended) => raceAbort(answer, ended));
+    });
     inTime.catch((error) => this.#fail(error));
     try {
       return await raceAbort(Promise.race([answer, inTime]), this.#end.signal);

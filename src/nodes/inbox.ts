@@ -23,6 +23,8 @@ export class Inbox {
   readonly #reader = new FrameReader();
   readonly #stopped = new AbortController();
   #owed = 0;
+  /** Requests whose bytes are on their way to the node. It need not answer before it has them. */
+  #sending = 0;
   /** When the node has to have sent its next bytes, and when all of the payload. */
   #stallAt = 0;
   /** The node may say nothing until then. */
@@ -35,18 +37,24 @@ export class Inbox {
     this.#events = events;
   }
 
-  /**
-   * Announces that the node owes one more payload, of at most `limit` bytes.
-   * @param patienceMs the time that the node gets in addition to begin with it.
-   */
-  expect(limit: number, patienceMs = 0): void {
+  /** Announces that the node owes one more payload, of at most `limit` bytes. Call `sent` when it has the request. */
+  expect(limit: number): void {
     this.#reader.expect(limit);
     if (this.#owed === 0) this.#patientUntil = 0;
     this.#owed++;
+    this.#sending++;
+    if (!this.#isWatching) void this.#watch();
+  }
+
+  /**
+   * Starts the time for the answer to a request.
+   * @param patienceMs the time that the node gets in addition to begin with it.
+   */
+  sent(patienceMs = 0): void {
+    this.#sending--;
     const stallAt = this.#clock.now() + nodeLimits.stallMs;
     this.#patientUntil = Math.max(this.#patientUntil, stallAt + patienceMs);
     this.#stallAt = Math.max(stallAt, this.#patientUntil);
-    if (!this.#isWatching) void this.#watch();
   }
 
   take(message: Uint8Array): void {
@@ -77,7 +85,10 @@ export class Inbox {
   async #watch(): Promise<void> {
     this.#isWatching = true;
     while (this.#owed > 0 && !this.#stopped.signal.aborted) {
-      const waitMs = Math.min(this.#stallAt, this.#completeAt) - this.#clock.now();
+      const now = this.#clock.now();
+      // While a request is sent, only an answer that has begun can be late. No answer is late sooner than `stallMs` from now.
+      const stallAt = this.#sending > 0 ? now + nodeLimits.stallMs : this.#stallAt;
+      const waitMs = Math.min(stallAt, this.#completeAt) - now;
       if (waitMs <= 0) return this.#fail(nodeError('timeout', 'A node does not send its answer.'));
       try {
         await this.#clock.delay(waitMs, this.#stopped.signal);

@@ -7,6 +7,8 @@ export interface RequestOptions {
   signal: AbortSignal;
   /** Called for each part of an answer that arrives. It may be the answer to another request of the connection. */
   onBytes?(count: number): void;
+  /** Called when the connection has taken the last byte of the request. */
+  onSent?(): void;
 }
 
 /** The answer of a node that was asked for a price. */

@@ -35,6 +35,9 @@ export const nodeLimits = Object.freeze({
   handshakeMs: 10_000,
   /** A node that sends nothing for this time while it owes an answer is given up. */
   stallMs: 10_000,
+  /** How often a connection looks whether bytes get through, and the slowest rate at which a request may do so. */
+  sendLookMs: 250,
+  sendBytesPerSecond: 4 * 1024,
   /** How long a node may take to check the payment for a chunk and to store it. */
   putMs: 60_000,
   /** The same for a chunk of a batch. The node first looks up the nodes that were paid, for up to two minutes. */

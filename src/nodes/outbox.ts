@@ -1,16 +1,23 @@
-import { raceAbort, transferMs } from '../util/watchdog.ts';
+import { raceAbort } from '../util/watchdog.ts';
 import type { NodeChannel } from './channel.ts';
 import { type Clock, withTimeout } from './clock.ts';
 import { frameMessages } from './frames.ts';
 import { nodeError } from './node-error.ts';
 import { nodeLimits } from './node-limits.ts';
+import { Places } from './places.ts';
+
+/** So many looks without progress show that nothing gets through. The time does not count: the page may have been frozen. */
+const mostLooks = nodeLimits.stallMs / nodeLimits.sendLookMs;
 
 /** Sends payloads one after the other: the messages of two frames must not mix. */
 export class Outbox {
   readonly #channel: NodeChannel;
   readonly #clock: Clock;
   readonly #end: AbortSignal;
-  #sending: Promise<void> = Promise.resolve();
+  /** For the payload whose messages the channel gets. */
+  readonly #turn = new Places(1);
+  /** All bytes that the channel has got. */
+  #givenBytes = 0;
 
   /** @param end fires when the connection ends. */
   constructor(channel: NodeChannel, clock: Clock, end: AbortSignal) {
@@ -20,17 +27,53 @@ export class Outbox {
   }
 
   /**
-   * @throws AntwayError `PEERS_UNREACHABLE` if the link is slower than the slowest accepted rate; the reason for which the
-   *   connection ended.
+   * Resolves when the connection has taken the last byte.
+   * @throws AntwayError `PEERS_UNREACHABLE` if nothing gets through for some time, or the link is slower than the slowest
+   *   accepted rate; the reason for which the connection ended.
    */
-  send(payload: Uint8Array): Promise<void> {
-    const totalMs = nodeLimits.stallMs + transferMs(payload.length);
-    const late = () => nodeError('timeout', 'A node does not take a request in time.');
-    this.#sending = this.#sending.then(() =>
-      withTimeout(this.#clock, totalMs, this.#end, late, async (ended) => {
-        for (const message of frameMessages(payload)) await raceAbort(this.#channel.send(message), ended);
-      }),
+  async send(payload: Uint8Array): Promise<void> {
+    const leave = await this.#turn.take(this.#end);
+    // Bytes of former payloads may still be before it.
+    const bytes = this.#channel.unsentBytes + payload.length;
+    const totalMs = nodeLimits.stallMs + (1000 * bytes) / nodeLimits.sendBytesPerSecond;
+    await withTimeout(this.#clock, totalMs, this.#end, notTaken, (ended) =>
+      this.#untilTaken(this.#give(payload, ended).finally(leave), ended),
     );
-    return this.#sending;
   }
+
+  /** Gives all messages to the channel. @returns the bytes that the channel has got by then. */
+  async #give(payload: Uint8Array, ended: AbortSignal): Promise<number> {
+    for (const message of frameMessages(payload)) {
+      this.#givenBytes += message.length;
+      await raceAbort(this.#channel.send(message), ended);
+    }
+    return this.#givenBytes;
+  }
+
+  /** @throws AntwayError `PEERS_UNREACHABLE` if nothing gets through for some time; the error of `giving`. */
+  async #untilTaken(giving: Promise<number>, ended: AbortSignal): Promise<void> {
+    const given = new AbortController();
+    const isNoted = AbortSignal.any([ended, given.signal]);
+    let last = Number.POSITIVE_INFINITY;
+    const noting = giving.then((bytes) => {
+      last = bytes;
+      given.abort();
+    });
+    for (let before = -1, looks = 0; ; looks++) {
+      const taken = this.#givenBytes - this.#channel.unsentBytes;
+      if (taken >= last) return;
+      if (taken > before) looks = 0;
+      if (looks === mostLooks) throw notTaken();
+      before = taken;
+      const isGiven = given.signal.aborted;
+      // The wait rejects only if it need not go on.
+      const look = this.#clock.delay(nodeLimits.sendLookMs, isGiven ? ended : isNoted).catch(() => undefined);
+      await (isGiven ? look : Promise.race([noting, look]));
+      ended.throwIfAborted();
+    }
+  }
+}
+
+function notTaken(): Error {
+  return nodeError('timeout', 'A node does not take a request in time.');
 }

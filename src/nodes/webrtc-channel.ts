@@ -85,6 +85,10 @@ class WebRtcChannel implements NodeChannel {
     for (const message of early) listener(message);
   }
 
+  get unsentBytes(): number {
+    return this.#channel.bufferedAmount;
+  }
+
   async send(message: Uint8Array<ArrayBuffer>): Promise<void> {
     if (this.#isClosed || this.#channel.readyState !== 'open') {
       throw nodeError('unreachable', 'The connection to a node is closed.');

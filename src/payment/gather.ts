@@ -10,6 +10,8 @@ export interface GatherOptions {
   atOnce: number;
   /** A node that takes longer gives its place to the next one, but goes on. */
   placeMs: number;
+  /** That time begins once the question is sent, or after this time. Default: 0. */
+  sendMs?: number;
   /** Whether these failures show that further nodes need not be asked. Default: no. */
   isHopeless?: (failures: readonly unknown[]) => boolean;
   clock: Clock;
@@ -18,14 +20,25 @@ export interface GatherOptions {
 
 /**
  * Asks nodes in their order. A node that fails or is slow gives its place to the next one.
- * @param ask gets a signal that also aborts when the answer is not needed any more.
+ * @param ask gets a signal that also aborts when the answer is not needed any more, and a function to call once it has sent
+ *   the question.
  * @returns the answers, at most `best` in the order of the nodes, and the errors of those that failed.
  * @throws the signal's reason when aborted.
  */
 export async function gather<Node, T>(
   nodes: readonly Node[],
-  { best, enough, graceMs, atOnce, placeMs, isHopeless = () => false, clock, signal }: GatherOptions,
-  ask: (node: Node, signal: AbortSignal) => Promise<T>,
+  {
+    best,
+    enough,
+    graceMs,
+    atOnce,
+    placeMs,
+    sendMs = 0,
+    isHopeless = () => false,
+    clock,
+    signal,
+  }: GatherOptions,
+  ask: (node: Node, signal: AbortSignal, onSent: () => void) => Promise<T>,
 ): Promise<{ answers: T[]; failures: unknown[] }> {
   const done = new AbortController();
   const own = AbortSignal.any([signal, done.signal]);
@@ -51,13 +64,18 @@ export async function gather<Node, T>(
       const answered = new AbortController();
       running++;
       places++;
-      const late = clock.delay(placeMs, AbortSignal.any([own, answered.signal])).then(() => {
+      const sent = new AbortController();
+      const isOver = AbortSignal.any([own, answered.signal]);
+      const late = async () => {
+        // It rejects when the question is sent.
+        await clock.delay(sendMs, AbortSignal.any([isOver, sent.signal])).catch(() => undefined);
+        await clock.delay(placeMs, isOver);
         leave();
         fill();
-      });
-      late.catch(() => undefined);
+      };
+      late().catch(() => undefined);
       try {
-        answers.set(i, await ask(nodes[i]!, own));
+        answers.set(i, await ask(nodes[i]!, own, () => sent.abort()));
       } catch (error) {
         failures.push(error);
       }

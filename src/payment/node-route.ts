@@ -2,7 +2,7 @@ import { Address } from '../address.ts';
 import { AntwayError } from '../errors.ts';
 import type { NodePayment } from '../nodes/messages.ts';
 import type { NodeAddress } from '../nodes/node-address.ts';
-import type { NodeClient } from '../nodes/node-client.ts';
+import type { NodeClient, RequestOptions } from '../nodes/node-client.ts';
 import { nodeError } from '../nodes/node-error.ts';
 import { nodeLimits } from '../nodes/node-limits.ts';
 import type { CloseNode } from '../nodes/nodes.ts';
@@ -36,7 +36,10 @@ const quoteMs = { place: 5_000, grace: 0 };
 const putMs = { place: 15_000, grace: 2_000 };
 /** The first chunk of a batch at each node takes longer, because the node looks up the nodes that were paid. */
 const batchedPutMs = { place: 30_000, grace: 2_000 };
-/** A node has one more millisecond for so many bytes of a chunk. The link may be slow, and more nodes make it slower. */
+/**
+ * The time of a node's place begins once the chunk is sent, or after one millisecond for so many bytes: a node that takes them
+ * slowly must not hold its place for ever. But the link may be slow, and more nodes make it slower.
+ */
 const putBytesPerMs = 32;
 /** How often something is tried, and how long it rests in between. */
 interface Retries {
@@ -123,12 +126,11 @@ export class NodeRoute implements Route {
       const closest = await nodes.closest(address, storingNodes, signal);
       const takers = ofManyHosts(closest).filter(delivery.isTaker);
       if (takers.length < quorum && closest.length >= quorum) throw delivery.tooFewTakers();
-      const put = ({ node }: CloseNode, own: AbortSignal) =>
-        nodes.use(node, own, (client) => delivery.send(client, own));
-      const placeMs = patience.place + bytes.length / putBytesPerMs;
-      const patient = { ...patience, place: placeMs };
-      const limits = { atOnce: putsAtOnce, isHopeless: isRefused };
-      const { answers, failures } = await this.#gather(takers, patient, signal, quorum, put, limits);
+      const put = ({ node }: CloseNode, own: AbortSignal, onSent: () => void) =>
+        nodes.use(node, own, (client) => delivery.send(client, { signal: own, onSent }));
+      const sendMs = bytes.length / putBytesPerMs;
+      const limits = { atOnce: putsAtOnce, sendMs, isHopeless: isRefused };
+      const { answers, failures } = await this.#gather(takers, patience, signal, quorum, put, limits);
       if (answers.length < quorum) throw this.#notStored(address, failures);
     });
     await sending.catch(async (error) => {
@@ -173,7 +175,7 @@ export class NodeRoute implements Route {
       retries: batchedRetries,
       isTaker: takes,
       tooFewTakers: () => this.#shortfall(storedByTooFew),
-      send: (client, signal) => client.putBatchedChunk(chunk, { signal }),
+      send: (client, options) => client.putBatchedChunk(chunk, options),
       merkle,
     };
   }
@@ -230,8 +232,8 @@ export class NodeRoute implements Route {
     { place, grace }: { place: number; grace: number },
     signal: AbortSignal,
     enough: number,
-    ask: (node: Node, own: AbortSignal) => Promise<T>,
-    limits: Partial<Pick<GatherOptions, 'atOnce' | 'isHopeless'>> = {},
+    ask: (node: Node, own: AbortSignal, onSent: () => void) => Promise<T>,
+    limits: Partial<Pick<GatherOptions, 'atOnce' | 'sendMs' | 'isHopeless'>> = {},
   ) {
     const { clock } = this.#options;
     const best = nodeLimits.closeGroup;
@@ -299,14 +301,14 @@ export class NodeRoute implements Route {
   }
 }
 
-type Send = (client: NodeClient, signal: AbortSignal) => Promise<void>;
+type Send = (client: NodeClient, options: RequestOptions) => Promise<void>;
 
 /** How a record that was paid for gets to the nodes. */
 interface Delivery {
   address: Address;
   /** So many nodes have to store it. */
   quorum: number;
-  /** In milliseconds, besides the time for the bytes. */
+  /** In milliseconds, after the bytes. */
   patience: { place: number; grace: number };
   retries: Retries;
   /** Whether a node would take it. */
@@ -329,12 +331,12 @@ function senderOf(address: Address, plan: Plan, transaction: string, bytes: Uint
   if (plan.stateId === undefined) {
     const quote = quoteOf(paid, plan.address);
     const chunk = { address, bytes, quote, transaction: transaction.slice(2) };
-    return (client, signal) => client.putChunk(chunk, { signal });
+    return (client, options) => client.putChunk(chunk, options);
   }
   const state = contentOf(plan);
   const pointer = { address, state, record: bytes, proof: encodeProof(paid, state, transaction) };
-  return async (client, signal) => {
-    if ((await client.putPointer(pointer, { signal })) === 'stale') throw stale;
+  return async (client, options) => {
+    if ((await client.putPointer(pointer, options)) === 'stale') throw stale;
   };
 }
 

@@ -9,6 +9,7 @@ import { FrameReader, frameMessages } from '../../src/nodes/frames.ts';
 import type { StorageQuote } from '../../src/nodes/messages.ts';
 import type { NodeAddress } from '../../src/nodes/node-address.ts';
 import { Session } from '../../src/nodes/session.ts';
+import type { VirtualClock } from './virtual-clock.ts';
 
 export interface NodeIdentity {
   secretKey: Uint8Array;
@@ -175,6 +176,50 @@ export function helloHeader(request_id: number, { peerId }: NodeIdentity): objec
   return { request_id, status: 'ok', type: 'hello', protocol: 'autonomi.web.poc.v5', peer_id, capabilities };
 }
 
+/** So many bytes of a slow link wait in the browser before a sender waits, as `webrtc-channel.ts` has it. */
+const bufferedBytes = 256 * 1024;
+
+/**
+ * Puts a slow link with a buffer before a channel, as a browser has.
+ * @param bytesPerMs is asked for each message. With 0, nothing gets through.
+ */
+export function slowDown(
+  channel: NodeChannel,
+  clock: VirtualClock,
+  bytesPerMs: (message: Uint8Array) => number,
+): void {
+  const { send } = channel;
+  const waiting: Uint8Array<ArrayBuffer>[] = [];
+  let unsent = 0;
+  let wake: () => void = () => undefined;
+  let isDraining = false;
+  const drain = async () => {
+    isDraining = true;
+    while (waiting.length > 0) {
+      const message = waiting[0]!;
+      const rate = bytesPerMs(message);
+      await clock.delay(rate > 0 ? message.length / rate : 1_000);
+      if (rate === 0) continue;
+      waiting.shift();
+      unsent -= message.length;
+      await send(message);
+      if (unsent <= bufferedBytes) wake();
+    }
+    isDraining = false;
+  };
+  Object.defineProperty(channel, 'unsentBytes', { get: () => unsent });
+  channel.send = async (message) => {
+    if (waiting.length === 0 && bytesPerMs(message) === Number.POSITIVE_INFINITY) return send(message);
+    unsent += message.length;
+    waiting.push(message.slice());
+    if (!isDraining) void drain();
+    if (unsent <= bufferedBytes) return;
+    await new Promise<void>((resolve) => {
+      wake = resolve;
+    });
+  };
+}
+
 /** A channel to a server in this process. */
 export function channelTo(
   identity: NodeIdentity,
@@ -183,6 +228,7 @@ export function channelTo(
   let isClosed = false;
   const channel: NodeChannel = {
     send: async (message) => queueMicrotask(() => server.receive(message)),
+    unsentBytes: 0,
     onMessage: () => undefined,
     onClosed: () => undefined,
     close: () => {

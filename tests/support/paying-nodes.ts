@@ -33,6 +33,7 @@ import {
   type NodeIdentity,
   nodeIdentity,
   type ServerRequest,
+  slowDown,
 } from './node-server.ts';
 import { commit, noCommitment } from './relay-double.ts';
 import type { VirtualClock } from './virtual-clock.ts';
@@ -61,6 +62,8 @@ export interface NodeFaults {
   putCode?: string;
   /** How long it takes for a record. */
   putMs?: number;
+  /** How fast it takes a large record, and all requests after it. With 0, it takes nothing. */
+  bytesPerMs?: number;
   /** Puts another address into its answers. */
   address?: string;
   /** Stores no pointers, and says so. */
@@ -143,6 +146,11 @@ export class PayingNodes {
           if (putMs && ['put_chunk', 'chunk_protocol'].includes(request.type))
             void this.clock.delay(putMs).then(respond);
           else respond();
+        });
+        let isLarge = false;
+        slowDown(channel, this.clock, (message) => {
+          isLarge ||= message.length === nodeLimits.messageBytes;
+          return (isLarge ? node.faults.bytesPerMs : undefined) ?? Number.POSITIVE_INFINITY;
         });
         return ChannelClient.connect(channel, address, this.clock, signal);
       },

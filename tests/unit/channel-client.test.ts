@@ -17,6 +17,7 @@ import {
   type NodeServer,
   nodeIdentity,
   responseFrame,
+  slowDown,
 } from '../support/node-server.ts';
 import { noise } from '../support/publish.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
@@ -268,6 +269,68 @@ describe('a connection to an honest node', () => {
     await clock.run(Promise.all([stored, named]));
     expect(clock.now()).toBeGreaterThan(large.length / bytesPerMs);
     expect(isClosed()).toBe(false);
+  });
+
+  it('gives a node its time to answer only once it has the request', async () => {
+    const bytesPerMs = 6;
+    const large = new Uint8Array(1_000_000);
+    const { clock, connected } = open(
+      instead('put_chunk', () => undefined),
+      (_, channel, clock) => slowDown(channel, clock, () => bytesPerMs),
+    );
+    const client = await clock.run(connected);
+    await clock.run(client.abilities(never));
+    const chunk = { address, bytes: large, quote: {} as StorageQuote, transaction: '' };
+    const start = clock.now();
+    let sentMs = 0;
+    const onSent = () => {
+      sentMs = clock.now() - start;
+    };
+    const stored = client.putChunk(chunk, { signal: never, onSent });
+    await expect(clock.run(stored)).rejects.toMatchObject({ details: { problem: 'timeout' } });
+    expect(sentMs).toBeGreaterThanOrEqual(large.length / bytesPerMs);
+    expect(clock.now() - start - sentMs).toBeGreaterThanOrEqual(nodeLimits.putMs);
+  });
+
+  it('gives a small request the time of the bytes that are before it in the browser', async () => {
+    const { clock, connected, isClosed } = open(
+      instead('put_chunk', ({ request_id }, server) =>
+        server.respond({ request_id, status: 'ok', type: 'chunk_stored', address: address.hex }),
+      ),
+      (_, channel, clock) => slowDown(channel, clock, () => 8),
+    );
+    const client = await clock.run(connected);
+    await clock.run(client.abilities(never));
+    const few = new Uint8Array(200_000);
+    const chunk = { address, bytes: few, quote: {} as StorageQuote, transaction: '' };
+    const stored = client.putChunk(chunk, { signal: never });
+    const named = client.findNode(address.bytes, { signal: never });
+    await clock.run(Promise.all([stored, named]));
+    expect(clock.now()).toBeGreaterThan(2 * nodeLimits.stallMs);
+    expect(isClosed()).toBe(false);
+  });
+
+  it('gives up a link that stops in the middle of a chunk, or takes almost nothing', async () => {
+    for (const [rate, atMostMs] of [
+      [0, 12_000],
+      [2, 300_000],
+    ] as const) {
+      let bytesPerMs = 100;
+      const { clock, connected, isClosed } = open(honest, (_, channel, clock) =>
+        slowDown(channel, clock, () => bytesPerMs),
+      );
+      const client = await clock.run(connected);
+      await clock.run(client.abilities(never));
+      const chunk = { address, bytes: new Uint8Array(1 << 20), quote: {} as StorageQuote, transaction: '' };
+      const stored = client.putChunk(chunk, { signal: never });
+      stored.catch(() => undefined);
+      await clock.pass(5_000);
+      const stoppedAt = clock.now();
+      bytesPerMs = rate;
+      await expect(clock.run(stored)).rejects.toMatchObject({ details: { problem: 'timeout' } });
+      expect(clock.now() - stoppedAt).toBeLessThanOrEqual(atMostMs);
+      expect(isClosed()).toBe(true);
+    }
   });
 
   it('gives up a link over which nothing gets through', async () => {

@@ -42,9 +42,12 @@ function open(count: number): void {
 }
 
 /** The nodes, closest to the record first. */
-const closest = () =>
-  network.all.toSorted((a, b) => (distanceOf(a.address.peerId) < distanceOf(b.address.peerId) ? -1 : 1));
-const distanceOf = (peerId: string) => BigInt(`0x${peerId}`) ^ BigInt(`0x${record.address}`);
+const closest = (address = record.address) =>
+  network.all.toSorted((a, b) =>
+    distanceOf(a.address.peerId, address) < distanceOf(b.address.peerId, address) ? -1 : 1,
+  );
+const distanceOf = (peerId: string, address = record.address) =>
+  BigInt(`0x${peerId}`) ^ BigInt(`0x${address}`);
 
 /** Peer ids closer to an address than those of any other node. */
 const nodesAround = (address: string, count: number) =>
@@ -136,15 +139,40 @@ describe('an upload without a relay', () => {
     expect(holders()).toBe(7);
   });
 
-  it('sends a large chunk to no further nodes because the link is slow', async () => {
-    const large = new Uint8Array(noise(3, 1 << 20));
+  describe('of a large chunk', () => {
+    const large = new Uint8Array(noise(3, 4 << 20));
     const chunk = { address: bytesToHex(blake3(large)), size: large.length };
-    const [answer] = await clock.run(route.quotes([chunk], signal));
-    if (answer?.status !== 'quoted') throw new Error('It has no price.');
-    await paid(answer.offer);
-    spoil(network.all, { putMs: 25_000 });
-    expect(await clock.run(storePaid(chunk, large, parts()))).toBe('stored');
-    expect(network.all.filter(({ received }) => received.length > 0)).toHaveLength(7);
+    const receivers = () => network.all.filter(({ received }) => received.length > 0).length;
+
+    beforeEach(async () => {
+      const [answer] = await clock.run(route.quotes([chunk], signal));
+      if (answer?.status !== 'quoted') throw new Error('It has no price.');
+      await paid(answer.offer);
+    });
+
+    it('sends it to no further nodes because the link is slow', async () => {
+      spoil(network.all, { bytesPerMs: 40, putMs: 12_000 });
+      expect(await clock.run(storePaid(chunk, large, parts()))).toBe('stored');
+      // Those that were not needed get it nevertheless: it is on its way.
+      await clock.pass(300_000);
+      expect(receivers()).toBe(7);
+    });
+
+    it('ends although the link is very slow', async () => {
+      spoil(network.all, { bytesPerMs: 6 });
+      expect(await clock.run(storePaid(chunk, large, parts()))).toBe('stored');
+      expect(clock.now()).toBeGreaterThan(large.length / 6);
+    });
+
+    it.each<[string, NodeFaults]>([
+      ['to which nothing gets through', { bytesPerMs: 0 }],
+      ['that has it and does not answer', { putMs: 3_600_000 }],
+    ])('sends it soon to another node in place of one %s', async (_, faults) => {
+      spoil(closest(chunk.address).slice(0, 4), faults);
+      const start = clock.now();
+      expect(await clock.run(storePaid(chunk, large, parts()))).toBe('stored');
+      expect(clock.now() - start).toBeLessThan(30_000);
+    });
   });
 
   it('asks for prices only at nodes that are among the twenty closest, with those that take no browsers', async () => {
