@@ -11,7 +11,7 @@ import { isTarget, OwnerStates } from './states.ts';
 /** How long places are asked that the user did not choose. */
 const othersMs = 5_000;
 
-/** Stores pointers: `HttpTransport` is one. */
+/** Stores pointers: `HttpWriter` is one. */
 export interface PointerStore {
   readonly url: string;
   /**
@@ -24,7 +24,7 @@ export interface PointerStore {
     signal: AbortSignal,
     before?: StatesBefore,
   ): Promise<void>;
-  /** @throws as `HttpTransport.putPointer`. */
+  /** @throws as `HttpWriter.putPointer`. */
   putPointer(
     address: Address,
     record: Uint8Array<ArrayBuffer>,
@@ -240,7 +240,7 @@ async function saveAndSend(pointer: Pointer, before: OwnerStates, options: MoveO
 
 /**
  * Stores a signed record at every peer. The record can be sent again after an error.
- * @throws AntwayError `REFUSED` if a peer has a newer state; as `HttpTransport.putPointer`. The details name the first
+ * @throws AntwayError `REFUSED` if a peer has a newer state; as `HttpWriter.putPointer`. The details name the first
  *   peer that did not take the record, and all such peers as `refusedBy`.
  */
 export async function storePointer(

@@ -1,7 +1,7 @@
 import type { Address } from '../address.ts';
 import { AntwayError } from '../errors.ts';
 import type { PeerUrl } from '../peer-url.ts';
-import type { PutOptions } from './transports/http.ts';
+import { HttpWriter, type PutOptions } from './transports/http-writer.ts';
 import { PeerTransports } from './transports/peer-transports.ts';
 import type { WebTransportTransport } from './transports/webtransport.ts';
 
@@ -9,9 +9,9 @@ export interface UploadTarget {
   readonly url: string;
   /** @param size of the chunk, in bytes. @throws as `HttpTransport.has`. */
   has(address: Address, signal: AbortSignal, size: number): Promise<boolean>;
-  /** @throws as `HttpTransport.put`. */
+  /** @throws as `HttpWriter.put`. */
   put(address: Address, bytes: Uint8Array, options: PutOptions): Promise<'stored' | 'present'>;
-  /** Undefined if the peer takes no pointers this way. @throws as `HttpTransport.putPointer`. */
+  /** Undefined if the peer takes no pointers this way. @throws as `HttpWriter.putPointer`. */
   putPointer?(
     address: Address,
     record: Uint8Array<ArrayBuffer>,
@@ -29,7 +29,7 @@ export function uploadTargetAt(peer: PeerUrl, closed?: AbortSignal): UploadTarge
   const transports = new PeerTransports(peer, 'auto');
   closed?.addEventListener('abort', () => transports.close(), { once: true });
   const { http, webTransport } = transports;
-  if (http) return http;
+  if (http) return new HttpWriter(peer);
   if (!webTransport) throw transports.missing();
   return new PinnedTarget(peer.id, webTransport);
 }

@@ -23,17 +23,39 @@ const defaultFirstRetryMs = 500;
 
 /**
  * A sink that sends every chunk to every one of `targets`: a chunk is stored once all of them have it. A peer that
- * already has a chunk does not get it again. An unreachable peer is tried 5 times, with growing delays.
+ * already has a chunk does not get it again. An unreachable peer is tried 5 times, with growing delays. If one of several
+ * fails, the error tells how many chunks each has.
  */
 export function uploadTo(targets: readonly UploadTarget[], options: UploadOptions = {}): ChunkSink {
+  /** How many chunks each target has. */
+  const counts = targets.map(({ url }) => ({ url, chunks: 0 }));
   return {
     async store(chunk, signal) {
-      const outcomes = await Promise.all(
-        targets.map((target) => uploadChunk(chunk, target, { ...options, signal })),
-      );
+      const upload = async (target: UploadTarget, i: number) => {
+        const outcome = await uploadChunk(chunk, target, { ...options, signal });
+        counts[i]!.chunks++;
+        return outcome;
+      };
+      const outcomes = await Promise.all(targets.map(upload)).catch((error) => {
+        throw withCounts(error, counts);
+      });
       return outcomes.includes('stored') ? 'stored' : 'present';
     },
   };
+}
+
+/** Adds to the error of one of several targets what each of them has. */
+function withCounts(error: unknown, counts: readonly { url: string; chunks: number }[]): unknown {
+  const isTold = counts.length > 1 && counts.some(({ chunks }) => chunks > 0);
+  if (!isTold || !(error instanceof AntwayError)) return error;
+  const { code, message, details, cause } = error;
+  const stored = counts.map(({ url, chunks }) => `${url} has ${chunks}`).join(', ');
+  return new AntwayError(
+    code,
+    `${message} (Of the chunks so far, ${stored}.)`,
+    { ...details, stored: counts.map((count) => ({ ...count })) },
+    { cause },
+  );
 }
 
 /**

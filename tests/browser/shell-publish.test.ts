@@ -138,6 +138,24 @@ test.describe('publishing', () => {
     await expect(shell.getByRole('region', { name: 'Published', exact: true })).toBeVisible();
   });
 
+  test('a peer that takes no writes of this page is named with the option that its operator needs', async ({
+    folder,
+    startPeer,
+  }) => {
+    // It takes writes of programs, and of its own pages.
+    const closed = await startPeer();
+    write(folder, { 'a.txt': 'something' });
+    await choose(shell, join(folder, 'a.txt'), 'files');
+    await shell.getByLabel('Write token').fill('open sesame');
+    await shell.getByLabel('Another peer').fill(closed.url);
+    await publishButton(shell).click();
+    const alert = shell.getByRole('region', { name: 'Where to' }).getByRole('alert');
+    await expect(alert).toContainText('REFUSED');
+    await expect(alert).toContainText(closed.url);
+    await expect(alert).toContainText(`--allow-origin ${gateway.url}`);
+    expect(storedFiles(closed.storeFolder)).toEqual([]);
+  });
+
   test('without a valid peer nothing is sent, and the shell shows the reason', async ({ folder }) => {
     write(folder, { 'a.txt': 'something' });
     await choose(shell, join(folder, 'a.txt'), 'files');

@@ -97,7 +97,6 @@ describe('a peer’s HTTP transport, asked for a chunk', () => {
     await expect(transport.fetch(address, signal)).rejects.toMatchObject({ code: 'DENIED' });
     await expect(transport.pointer(address, 100, signal)).rejects.toMatchObject({ code: 'DENIED' });
     expect(await transport.has(address)).toBe(false);
-    await expect(transport.put(address, new Uint8Array(1))).rejects.toMatchObject({ code: 'REFUSED' });
   });
 
   it.each([500, 503, 403, 204, 206])(
@@ -237,64 +236,6 @@ describe('a peer’s HTTP transport, asked whether it has a chunk', () => {
     await expect(transportTo(peer.url).has(address)).rejects.toMatchObject({
       code: 'PEERS_UNREACHABLE',
     });
-  });
-});
-
-describe('a peer’s HTTP transport, given a chunk', () => {
-  it.each([
-    [201, 'stored'],
-    [200, 'present'],
-  ])('takes %i for %s, and sends token and bytes', async (status, outcome) => {
-    const peer = await startHttpPeer((_, response) => response.writeHead(status).end());
-    const bytes = randomBytes(1000);
-    expect(await transportTo(peer.url).put(address, bytes, { token: 'secret' })).toBe(outcome);
-    expect(peer.requests).toMatchObject([
-      { method: 'PUT', path: `/chunk/${address.hex}`, headers: { authorization: 'Bearer secret' } },
-    ]);
-    expect(Buffer.compare(peer.requests[0]!.body, bytes)).toBe(0);
-  });
-
-  it('sends no authorization without a token', async () => {
-    const peer = await startHttpPeer((_, response) => response.writeHead(201).end());
-    await transportTo(peer.url).put(address, new Uint8Array(3));
-    expect(peer.requests[0]!.headers).not.toHaveProperty('authorization');
-  });
-
-  it.each([
-    [401, 'REFUSED'],
-    [403, 'REFUSED'],
-    [422, 'REFUSED'],
-    [413, 'TOO_LARGE'],
-    [507, 'TOO_LARGE'],
-    [500, 'PEERS_UNREACHABLE'],
-    [503, 'PEERS_UNREACHABLE'],
-  ])('maps status %i to %s, with the peer’s message', async (status, code) => {
-    const peer = await startHttpPeer((_, response) =>
-      response.writeHead(status).end(JSON.stringify({ message: 'because' })),
-    );
-    await expect(transportTo(peer.url).put(address, new Uint8Array(3))).rejects.toMatchObject({
-      code,
-      message: expect.stringContaining('because'),
-    });
-  });
-
-  it('is given time to take it in proportion to its size', async () => {
-    const peer = await startHttpPeer(() => {});
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    const bytes = new Uint8Array(limits.minBytesPerSecond * 20);
-    let isOver = false;
-    const rejected = expect(
-      transportTo(peer.url)
-        .put(address, bytes)
-        .finally(() => {
-          isOver = true;
-        }),
-    ).rejects.toMatchObject({ code: 'PEERS_UNREACHABLE' });
-    await until(() => peer.requests.length === 1);
-    await vi.advanceTimersByTimeAsync(limits.stallMs + 19_000);
-    expect(isOver).toBe(false);
-    await vi.advanceTimersByTimeAsync(1_000);
-    await rejected;
   });
 });
 

@@ -4,7 +4,7 @@ import { Address } from '../../src/address.ts';
 import { nodePlatform } from '../../src/cli/platform.ts';
 import { AntwayError } from '../../src/errors.ts';
 import { PeerUrl } from '../../src/peer-url.ts';
-import { HttpTransport } from '../../src/peers/transports/http.ts';
+import { HttpWriter } from '../../src/peers/transports/http-writer.ts';
 import { type PublishProgress, publishFile } from '../../src/publish/publish.ts';
 import { type ChunkSink, uploadChunk, uploadTo } from '../../src/publish/upload.ts';
 import { loadBlake3 } from '../../src/self-encryption/blake3.ts';
@@ -14,7 +14,7 @@ import type { EncryptedChunk } from '../../src/self-encryption/file.ts';
 import { bufferAccess } from '../../src/util/random-access.ts';
 import { LoopbackServer } from '../support/loopback-server.ts';
 
-const transportTo = (url: string) => new HttpTransport(PeerUrl.parse(url));
+const transportTo = (url: string) => new HttpWriter(PeerUrl.parse(url));
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
 
@@ -24,6 +24,8 @@ interface FaultyPeer {
   held: Map<string, Buffer>;
   /** `PUT`, `HEAD` in order. */
   requests: string[];
+  /** Answers to the next PUTs. */
+  faults: Answer[];
 }
 
 const servers: LoopbackServer[] = [];
@@ -42,6 +44,10 @@ async function startPeer(faults: Answer[] = []): Promise<FaultyPeer> {
       response.writeHead(held.has(name) ? 200 : 404).end();
       return;
     }
+    if (request.method === 'GET') {
+      response.writeHead(404).end();
+      return;
+    }
     const fault = faults.shift();
     if (fault) return fault(request, response);
     const pieces = [];
@@ -50,7 +56,7 @@ async function startPeer(faults: Answer[] = []): Promise<FaultyPeer> {
     response.writeHead(201).end();
   });
   servers.push(server);
-  return { url: server.url, held, requests };
+  return { url: server.url, held, requests, faults };
 }
 
 function answer(status: number, message: string): Answer {
@@ -78,6 +84,25 @@ describe('uploading a chunk', () => {
     const sink = uploadTo(peers.map(({ url }) => transportTo(url)));
     expect(await sink.store(chunk, new AbortController().signal)).toBe('stored');
     for (const { held } of peers) expect(held.get(chunk.address.hex)?.toString()).toBe('for all');
+  });
+
+  it('tells what each peer has if one of them fails', async () => {
+    const full = await startPeer();
+    const other = await startPeer();
+    const sink = uploadTo(
+      [full, other].map(({ url }) => transportTo(url)),
+      quick,
+    );
+    const { signal } = new AbortController();
+    await sink.store(await makeChunk('first'), signal);
+    full.faults.push(answer(507, 'full'));
+    other.held.set((await makeChunk('second')).address.hex, Buffer.from('second'));
+    const storing = sink.store(await makeChunk('second'), signal);
+    await expect(storing).rejects.toMatchObject({
+      code: 'TOO_LARGE',
+      message: expect.stringMatching(/: full \(Of the chunks so far, \S+ has 1, \S+ has [12]\.\)$/),
+      details: { peer: full.url, stored: [{ url: full.url, chunks: 1 }, { url: other.url }] },
+    });
   });
 
   it('sends nothing to a peer that has it', async () => {

@@ -5,7 +5,7 @@ import { createTarchive } from '../../../src/archive/create-tar.ts';
 import { encryptWorkers } from '../../../src/cli/encrypt-workers.ts';
 import { nodePlatform } from '../../../src/cli/platform.ts';
 import { PeerUrl } from '../../../src/peer-url.ts';
-import { HttpTransport } from '../../../src/peers/transports/http.ts';
+import { HttpWriter } from '../../../src/peers/transports/http-writer.ts';
 import { publishFile } from '../../../src/publish/publish.ts';
 import { uploadTo } from '../../../src/publish/upload.ts';
 import { Codec } from '../../../src/self-encryption/codec.ts';
@@ -86,7 +86,7 @@ function publishCases(
         const publish = (codec: Encrypter) =>
           publishFile(source, {
             codec,
-            sink: uploadTo([new HttpTransport(PeerUrl.parse(lab.peer.url))]),
+            sink: uploadTo([new HttpWriter(PeerUrl.parse(lab.peer.url))]),
             progress() {
               latenciesMs.push(performance.now() - lastMs);
               lastMs = performance.now();

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import type { Address } from '../../address.ts';
 import { asAntwayError } from '../../errors.ts';
 import type { OwnerKey } from '../../owner/owner-key.ts';
-import { HttpTransport } from '../../peers/transports/http.ts';
+import { HttpWriter } from '../../peers/transports/http-writer.ts';
 import { uploadTo } from '../../publish/upload.ts';
 import type { ServerConfig } from '../../server-config.ts';
 import { writeAtomically } from '../atomic-file.ts';
@@ -88,7 +88,7 @@ async function deploy(
   await requirePeers(peers, signal, output.isSilent);
   const { token } = settings;
   const upload = uploadTo(
-    peers.map((peer) => new HttpTransport(peer)),
+    peers.map((peer) => new HttpWriter(peer)),
     token === undefined ? {} : { token },
   );
   const chunks: Address[] = [];

@@ -6,7 +6,7 @@ import type { Address } from '../../address.ts';
 import { AntwayError } from '../../errors.ts';
 import { importSite, type ImportOptions as SiteImportOptions } from '../../library/site-file.ts';
 import { FolderChunkStore } from '../../node-peer/folder-store.ts';
-import { HttpTransport } from '../../peers/transports/http.ts';
+import { HttpWriter } from '../../peers/transports/http-writer.ts';
 import { type ChunkSink, uploadTo } from '../../publish/upload.ts';
 import { loadBlake3 } from '../../self-encryption/blake3.ts';
 import { chunkFolderSink } from '../chunk-folder.ts';
@@ -100,7 +100,7 @@ async function sinkOf(
   const peers = writablePeers(settings);
   await requirePeers(peers, signal, output.isSilent);
   const { token } = settings;
-  const transports = peers.map((peer) => new HttpTransport(peer));
+  const transports = peers.map((peer) => new HttpWriter(peer));
   return {
     sink: uploadTo(transports, token === undefined ? {} : { token }),
     peers: peers.map(({ origin }) => origin),

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { FolderChunkStore } from '../../node-peer/folder-store.ts';
-import { HttpTransport } from '../../peers/transports/http.ts';
+import { HttpWriter } from '../../peers/transports/http-writer.ts';
 import type { UploadTarget } from '../../peers/upload-target.ts';
 import { uploadTo } from '../../publish/upload.ts';
 import { loadBlake3 } from '../../self-encryption/blake3.ts';
@@ -120,5 +120,5 @@ function targetAt(url: string, env: NodeJS.ProcessEnv): UploadTarget {
   if (isObjectStore(url)) return objectStoreAt(url, env);
   const peer = peerFrom(url);
   if (peer.kind !== 'antway') throw new UsageError('Only Antway’s peers take chunks.');
-  return new HttpTransport(peer);
+  return new HttpWriter(peer);
 }

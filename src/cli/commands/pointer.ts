@@ -26,7 +26,7 @@ import { receiptOf } from '../../payment/receipt.ts';
 import { Relay } from '../../payment/relay.ts';
 import { peersOfRelays, relayPointerReader } from '../../payment/relay-pointers.ts';
 import { PeerUrl } from '../../peer-url.ts';
-import { HttpTransport } from '../../peers/transports/http.ts';
+import { HttpWriter } from '../../peers/transports/http-writer.ts';
 import { requireWritable, writeAtomically } from '../atomic-file.ts';
 import type { CommandContext } from '../context.ts';
 import {
@@ -181,7 +181,7 @@ async function inNetwork(
       const paid: PointerPeer = paidPointers(readers, payFor, parts);
       const relayPeers = peersOfRelays(readers);
       const others = uniquePeers(settings.peers)
-        .map((peer) => new HttpTransport(peer))
+        .map((peer) => new HttpWriter(peer))
         .filter(({ url }) => !relayPeers.some((peer) => peer.url === url));
       await work({
         settings: { ...settings, peers: relays },
@@ -271,8 +271,8 @@ async function createKey(seed: Uint8Array, { options, context }: Task): Promise<
   await writeNewKeyFile(options.key, await createKeyFile(seed, await readPassphrase(context, true)));
 }
 
-function transportsOf(settings: Settings): HttpTransport[] {
-  return writablePeers(settings).map((peer) => new HttpTransport(peer));
+function transportsOf(settings: Settings): HttpWriter[] {
+  return writablePeers(settings).map((peer) => new HttpWriter(peer));
 }
 
 async function move(key: OwnerKey, target: PointerTarget, task: Task): Promise<void> {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
 import type { PeerUrl } from '../../peer-url.ts';
-import { HttpTransport } from '../../peers/transports/http.ts';
+import { HttpWriter } from '../../peers/transports/http-writer.ts';
 import type { S3Target } from '../../publish/s3-target.ts';
 import { type ChunkSink, uploadTo } from '../../publish/upload.ts';
 import { chunkFolderSink } from '../chunk-folder.ts';
@@ -198,7 +198,7 @@ async function sinkOf(
   if (stores.length > 0) return uploadTo(stores);
   await requirePeers(peers, signal, output.isSilent);
   return uploadTo(
-    peers.map((peer) => new HttpTransport(peer)),
+    peers.map((peer) => new HttpWriter(peer)),
     token === undefined ? {} : { token },
   );
 }

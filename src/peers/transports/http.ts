@@ -8,11 +8,6 @@ import { type Dialect, dialects } from './dialect.ts';
 import { busy, decodeInfo, denied, type PeerInfo, tooLong, unavailable } from './protocol.ts';
 import type { Transport } from './transport.ts';
 
-export interface PutOptions {
-  token?: string | undefined;
-  signal?: AbortSignal | undefined;
-}
-
 /** `/chunk/<address>` and `/-/info`. A CDN with that layout works too. AntTP and antd serve only chunks. */
 export class HttpTransport implements Transport {
   readonly name = 'http';
@@ -37,7 +32,7 @@ export class HttpTransport implements Transport {
     onFirstByte?: () => void,
   ): Promise<Uint8Array<ArrayBuffer>> {
     const { path, maxBytes, decode } = this.#dialect;
-    return this.#request(path(address), {}, signal, async (response, reader) => {
+    return this.request(path(address), {}, signal, async (response, reader) => {
       if (isAbsent(response)) throw new AntwayError('NOT_FOUND', 'The peer does not have this chunk.');
       if (response.status !== 200) throw await refusal(response, reader);
       onFirstByte?.();
@@ -51,7 +46,7 @@ export class HttpTransport implements Transport {
 
   /** The record is not verified. @throws as `fetch`. */
   async pointer(address: Address, maxBytes: number, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
-    return this.#request(`/pointer/${address.hex}`, {}, signal, async (response, reader) => {
+    return this.request(`/pointer/${address.hex}`, {}, signal, async (response, reader) => {
       if (response.status === 404) throw new AntwayError('NOT_FOUND', 'The peer does not have this pointer.');
       if (response.status !== 200) throw await refusal(response, reader);
       const bytes = await reader.readToEnd(maxBytes);
@@ -63,86 +58,16 @@ export class HttpTransport implements Transport {
 
   /** @throws as `fetch`, except `NOT_FOUND`. */
   async has(address: Address, signal?: AbortSignal): Promise<boolean> {
-    return this.#request(`/chunk/${address.hex}`, { method: 'HEAD' }, signal, async (response) => {
+    return this.request(`/chunk/${address.hex}`, { method: 'HEAD' }, signal, async (response) => {
       if (response.ok) return true;
       if (response.status === 404 || response.status === 451) return false;
       throw unexpected(response);
     });
   }
 
-  /**
-   * @returns whether the chunk is new to the peer.
-   * @throws AntwayError `REFUSED` (token, origin, address), `TOO_LARGE` (the chunk, or the store is full),
-   *   `PEERS_UNREACHABLE` if another try may succeed.
-   */
-  async put(
-    address: Address,
-    bytes: Uint8Array,
-    { token, signal }: PutOptions = {},
-  ): Promise<'stored' | 'present'> {
-    const headers: Record<string, string> = { 'Content-Type': 'application/octet-stream' };
-    if (token) headers.Authorization = `Bearer ${token}`;
-    const init = { method: 'PUT', headers, body: bytes as Uint8Array<ArrayBuffer> };
-    return this.#request(`/chunk/${address.hex}`, init, signal, async (response, reader) => {
-      if (response.status === 201) return 'stored';
-      if (response.status === 200) return 'present';
-      const said = await errorMessage(reader);
-      const details = { address: address.hex, peer: this.url, status: response.status };
-      switch (response.status) {
-        case 401:
-        case 403:
-        case 422:
-        case 451:
-          throw new AntwayError('REFUSED', `${this.url} refused a chunk: ${said}`, details);
-        case 413:
-        case 507:
-          throw new AntwayError('TOO_LARGE', `${this.url} has no room for a chunk: ${said}`, details);
-        default:
-          throw unexpected(response, said);
-      }
-    });
-  }
-
-  /**
-   * Sends a pointer record of this address.
-   * @returns `outdated` if the peer has a larger counter, or the same counter with another target.
-   * @throws AntwayError `REFUSED` (token, origin, address, signature), `TOO_LARGE` if the store is full, `UNSUPPORTED` if
-   *   the peer takes no pointers, `PEERS_UNREACHABLE` if another try may succeed.
-   */
-  async putPointer(
-    address: Address,
-    record: Uint8Array<ArrayBuffer>,
-    { token, signal }: PutOptions = {},
-  ): Promise<'stored' | 'present' | 'outdated'> {
-    const headers: Record<string, string> = { 'Content-Type': 'application/octet-stream' };
-    if (token) headers.Authorization = `Bearer ${token}`;
-    const init = { method: 'PUT', headers, body: record };
-    return this.#request(`/pointer/${address.hex}`, init, signal, async (response, reader) => {
-      if (response.status === 201) return 'stored';
-      if (response.status === 200) return 'present';
-      if (response.status === 409) return 'outdated';
-      const said = await errorMessage(reader);
-      const details = { address: address.hex, peer: this.url, status: response.status };
-      switch (response.status) {
-        case 401:
-        case 403:
-        case 422:
-        case 451:
-          throw new AntwayError('REFUSED', `${this.url} refused the pointer: ${said}`, details);
-        case 404:
-        case 405:
-          throw new AntwayError('UNSUPPORTED', `${this.url} takes no pointers.`, details);
-        case 507:
-          throw new AntwayError('TOO_LARGE', `${this.url} has no room for the pointer: ${said}`, details);
-        default:
-          throw unexpected(response, said);
-      }
-    });
-  }
-
   /** @throws AntwayError `UNSUPPORTED` if the server is not a peer of this protocol version. */
   async info(signal?: AbortSignal, onFirstByte?: () => void): Promise<PeerInfo> {
-    return this.#request('/-/info', {}, signal, async (response, reader) => {
+    return this.request('/-/info', {}, signal, async (response, reader) => {
       onFirstByte?.();
       return decodeInfo(response.ok ? await reader.readToEnd(limits.infoBytes) : undefined);
     });
@@ -157,7 +82,7 @@ export class HttpTransport implements Transport {
   async ping(signal: AbortSignal): Promise<true | undefined> {
     const init: RequestInit = this.#peer.isLoopback ? { mode: 'no-cors', redirect: 'follow' } : {};
     try {
-      return await this.#request(this.#dialect.ping, init as object, signal, async () => true as const);
+      return await this.request(this.#dialect.ping, init as object, signal, async () => true as const);
     } catch (error) {
       if (this.#peer.isLoopback) throw error;
       return undefined;
@@ -165,7 +90,7 @@ export class HttpTransport implements Transport {
   }
 
   /** Runs under the watchdog. `use` reads the answer; the unread rest of the body is cancelled. */
-  async #request<T>(
+  protected async request<T>(
     path: string,
     init: Omit<RequestInit, 'body'> & { body?: Uint8Array<ArrayBuffer> },
     signal: AbortSignal | undefined,
@@ -227,18 +152,13 @@ async function refusal(response: Response, reader: ByteReader): Promise<AntwayEr
   return busy(afterMs, status === 429);
 }
 
-function unexpected(response: Response, said = ''): AntwayError {
+export function unexpected(response: Response, said = ''): AntwayError {
   const why = said && `: ${said}`;
   return unavailable(`The peer answered with HTTP status ${response.status}${why}.`);
 }
 
-async function errorMessage(reader: ByteReader): Promise<string> {
-  const { message } = await errorOf(reader);
-  return message || 'no reason given';
-}
-
 /** The JSON of a peer's error. The message is the whole body if it is no such JSON. */
-async function errorOf(reader: ByteReader): Promise<{ code?: unknown; message: string }> {
+export async function errorOf(reader: ByteReader): Promise<{ code?: unknown; message: string }> {
   const text = new TextDecoder().decode((await reader.readToEnd(limits.infoBytes)) ?? new Uint8Array());
   try {
     const { code, message = text } = JSON.parse(text) as { code?: unknown; message?: unknown };

@@ -4,7 +4,7 @@ import { limits } from '../../limits.ts';
 import { transferMs, Watchdog } from '../../util/watchdog.ts';
 import { type BatchEvents, BatchedGets } from './batched-gets.ts';
 import { ByteReader } from './byte-reader.ts';
-import type { PutOptions } from './http.ts';
+import type { PutOptions } from './http-writer.ts';
 import {
   checkAnswer,
   checkStored,

@@ -2,6 +2,7 @@ import { AntwayError } from '../../errors.ts';
 import type { StateSource } from '../../owner/move-pointer.ts';
 import { type OwnedPointer, OwnedPointers, type Peers } from '../../owner/owned-pointers.ts';
 import { PeerUrl } from '../../peer-url.ts';
+import { HttpWriter } from '../../peers/transports/http-writer.ts';
 import { PeerTransports } from '../../peers/transports/peer-transports.ts';
 
 export const ownedPointers = new OwnedPointers();
@@ -29,7 +30,7 @@ export function peersAt({
   return {
     peers: peers.map((url) => {
       const { pointers } = new PeerTransports(PeerUrl.parse(url), 'auto');
-      if (pointers) return pointers;
+      if (pointers) return new HttpWriter(PeerUrl.parse(url));
       throw new AntwayError('UNSUPPORTED', `${url} takes no pointers from a page. Choose another peer.`);
     }),
     token: token || undefined,

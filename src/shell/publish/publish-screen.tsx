@@ -282,7 +282,7 @@ function Chosen({ picked, measure, onChange }: ChosenProps) {
 }
 
 function Work({
-  state: { task, progress, asked, signing, picked },
+  state: { task, places, progress, asked, signing, picked },
 }: {
   state: Extract<PublishState, { step: 'working' }>;
 }) {
@@ -315,7 +315,7 @@ function Work({
       />
       {progress && task === 'publish' && (
         <p class="note">
-          {t.chunkProgress(formatChunks(progress.chunks), formatCount(progress.presentChunks))}
+          {t.chunkProgress(formatChunks(progress.chunks), formatCount(progress.presentChunks), places > 1)}
         </p>
       )}
       <p class="actions">

@@ -55,6 +55,8 @@ export type PublishState =
   | ({
       step: 'working';
       task: Task;
+      /** At so many places the chunks are stored: peers, and the network. */
+      places: number;
       progress: PublishProgress | null;
       asked: Asked | null;
       signing: Signing | null;
@@ -251,7 +253,8 @@ class PublishSession extends Observable<PublishState> {
     const { picked, measure, saved } = state;
     const chosen = { picked, measure, saved };
     const asked = request(picked);
-    this.set({ step: 'working', ...chosen, task, progress: null, asked: null, signing: null });
+    const places = asked.task === 'publish' ? asked.peers.length + (asked.network ? 1 : 0) : 0;
+    this.set({ step: 'working', ...chosen, task, places, progress: null, asked: null, signing: null });
     const answer = await this.#ask(asked, (report) => {
       if (this.state.step !== 'working') return;
       if (report.type === 'progress') this.set({ ...this.state, progress: report.progress });

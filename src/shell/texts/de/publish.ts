@@ -60,7 +60,8 @@ export const publish: Texts['publish'] = {
   },
   unlocking: 'Der Schlüssel wird entsperrt …',
   progress: (done, all) => `${done} von ${all}`,
-  chunkProgress: (chunks, present) => `${chunks} gespeichert, ${present} davon waren schon da`,
+  chunkProgress: (chunks, present, hasSeveralPlaces) =>
+    `${chunks} ${hasSeveralPlaces ? 'an allen Orten ' : ''}gespeichert, ${present} davon waren schon da`,
   cancel: 'Abbrechen',
   cancelled:
     'Abgebrochen. Hochgeladene Chunks bleiben bei den Peers. Sie werden nicht erneut gesendet, wenn Sie fortfahren.',

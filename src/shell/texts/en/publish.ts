@@ -58,8 +58,8 @@ export const publish = {
   },
   unlocking: 'Unlocking the key …',
   progress: (done: string, all: string) => `${done} of ${all}`,
-  chunkProgress: (chunks: string, present: string) =>
-    `${chunks} stored, ${present} of them were already there`,
+  chunkProgress: (chunks: string, present: string, hasSeveralPlaces: boolean) =>
+    `${chunks} stored${hasSeveralPlaces ? ' at all places' : ''}, ${present} of them were already there`,
   cancel: 'Cancel',
   cancelled: 'Cancelled. Uploaded chunks stay at the peers. They are not sent again when you continue.',
   failed: 'This failed:',
