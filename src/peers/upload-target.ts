@@ -3,7 +3,8 @@ import { AntwayError } from '../errors.ts';
 import type { PeerUrl } from '../peer-url.ts';
 import { HttpWriter, type PutOptions } from './transports/http-writer.ts';
 import { PeerTransports } from './transports/peer-transports.ts';
-import type { WebTransportTransport } from './transports/webtransport.ts';
+import { webTransportEndpointOf } from './transports/webtransport-endpoint.ts';
+import { WebTransportWriter } from './transports/webtransport-writer.ts';
 
 export interface UploadTarget {
   readonly url: string;
@@ -27,19 +28,19 @@ export interface UploadTarget {
  */
 export function uploadTargetAt(peer: PeerUrl, closed?: AbortSignal): UploadTarget {
   const transports = new PeerTransports(peer, 'auto');
-  closed?.addEventListener('abort', () => transports.close(), { once: true });
-  const { http, webTransport } = transports;
-  if (http) return new HttpWriter(peer);
-  if (!webTransport) throw transports.missing();
-  return new PinnedTarget(peer.id, webTransport);
+  if (transports.http) return new HttpWriter(peer);
+  if (!transports.webTransport) throw transports.missing();
+  const writer = new WebTransportWriter(() => webTransportEndpointOf(peer));
+  closed?.addEventListener('abort', () => writer.close(), { once: true });
+  return new PinnedTarget(peer.id, writer);
 }
 
 class PinnedTarget implements UploadTarget {
-  readonly #transport: WebTransportTransport;
+  readonly #transport: WebTransportWriter;
 
   constructor(
     readonly url: string,
-    transport: WebTransportTransport,
+    transport: WebTransportWriter,
   ) {
     this.#transport = transport;
   }
@@ -63,7 +64,7 @@ class PinnedTarget implements UploadTarget {
     }
   }
 
-  /** `WebTransportTransport` gives up after the grace time in favour of HTTP, but there is no HTTP here. */
+  /** `WebTransportWriter` gives up after the grace time in favour of HTTP, but there is no HTTP here. */
   async #connected(signal = new AbortController().signal): Promise<void> {
     signal.throwIfAborted();
     if (!this.#transport.isConnected) await this.#transport.connect();

@@ -6,6 +6,7 @@ import { Peer } from '../../src/peers/peer.ts';
 import { PeerPool } from '../../src/peers/selection/pool.ts';
 import { PeerTransports } from '../../src/peers/transports/peer-transports.ts';
 import { WebTransportTransport } from '../../src/peers/transports/webtransport.ts';
+import { WebTransportWriter } from '../../src/peers/transports/webtransport-writer.ts';
 import { Stats } from '../../src/stats/stats.ts';
 
 /**
@@ -356,7 +357,7 @@ describe('a peer’s WebTransport transport', () => {
   });
 
   it('asks whether a chunk is there, and stores one with the token', async () => {
-    const transport = new WebTransportTransport(endpoint);
+    const transport = new WebTransportWriter(endpoint);
     const asking = [transport.has(address, never), transport.has(address, never)];
     await settle();
     const { streams } = FakeSession.all[0]!;
@@ -380,7 +381,7 @@ describe('a peer’s WebTransport transport', () => {
     [6, 'TOO_LARGE'],
     [9, 'CORRUPT'],
   ])('says why a chunk was not stored: status %i is %s', async (status, code) => {
-    const transport = new WebTransportTransport(endpoint);
+    const transport = new WebTransportWriter(endpoint);
     const rejected = expect(transport.put(address, Uint8Array.of(1), {})).rejects.toMatchObject({ code });
     await settle();
     FakeSession.all[0]!.streams[0]!.answer(status, ...new Uint8Array(32));
@@ -388,7 +389,7 @@ describe('a peer’s WebTransport transport', () => {
   });
 
   it('does not count a chunk as stored if the peer received another address', async () => {
-    const transport = new WebTransportTransport(endpoint);
+    const transport = new WebTransportWriter(endpoint);
     const rejected = expect(transport.put(address, Uint8Array.of(1), {})).rejects.toMatchObject({
       code: 'CORRUPT',
     });
@@ -401,7 +402,7 @@ describe('a peer’s WebTransport transport', () => {
 describe('the answer “busy” by WebTransport', () => {
   it('does not begin the answer: the peer still looks the record up', async () => {
     const url = PeerUrl.parse('https://peer.example');
-    const webTransport = new WebTransportTransport(endpoint);
+    const webTransport = new WebTransportWriter(endpoint);
     const transports = Object.assign(new PeerTransports(url, 'webtransport'), { webTransport });
     const observer = { attemptEnded: () => {} };
     const peer = new Peer(url, null, transports, observer);
@@ -422,7 +423,7 @@ describe('the answer “busy” by WebTransport', () => {
   });
 
   it('is no large chunk, so the other chunks of the batch stay on its stream', async () => {
-    const transport = new WebTransportTransport(endpoint);
+    const transport = new WebTransportWriter(endpoint);
     const chunks = ['01', '02'].map((byte) => Address.fromHex(byte.repeat(32)));
     const answers = Promise.allSettled(chunks.map((chunk) => transport.fetch(chunk, never, undefined, 100)));
     await settle();

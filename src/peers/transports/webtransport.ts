@@ -4,15 +4,12 @@ import { limits } from '../../limits.ts';
 import { transferMs, Watchdog } from '../../util/watchdog.ts';
 import { type BatchEvents, BatchedGets } from './batched-gets.ts';
 import { ByteReader } from './byte-reader.ts';
-import type { PutOptions } from './http-writer.ts';
 import {
   checkAnswer,
-  checkStored,
   decodeInfo,
   encodeAddressRequest,
   encodeInfo,
   encodeOpen,
-  encodePut,
   operations,
   type PeerInfo,
   type PrefetchRange,
@@ -77,7 +74,7 @@ export class WebTransportTransport implements Transport {
 
   #get(address: Address, signal: AbortSignal, onFirstByte?: () => void): Promise<Uint8Array<ArrayBuffer>> {
     const request = encodeAddressRequest(operations.get, [address]);
-    return this.#request(request, chunkMs, signal, (reader) => readAnswer(reader, onFirstByte));
+    return this.request(request, chunkMs, signal, (reader) => readAnswer(reader, onFirstByte));
   }
 
   #getSeveral(addresses: readonly Address[], signal: AbortSignal, on: BatchEvents): Promise<void> {
@@ -95,7 +92,7 @@ export class WebTransportTransport implements Transport {
         on.answered(index, answer);
       }
     };
-    return this.#request(request, chunkMs, signal, read, { onMoreBytes: on.bytes });
+    return this.request(request, chunkMs, signal, read, { onMoreBytes: on.bytes });
   }
 
   /**
@@ -121,7 +118,7 @@ export class WebTransportTransport implements Transport {
       }
     };
     try {
-      await this.#request(encodeOpen(address, range), totalMs, signal, read);
+      await this.request(encodeOpen(address, range), totalMs, signal, read);
     } catch (error) {
       const { streamErrorCode } = ((error as Error).cause ?? {}) as Partial<WebTransportError>;
       // Only this code says that the peer does not know OPEN. A busy, slow or closing peer knows it.
@@ -133,7 +130,7 @@ export class WebTransportTransport implements Transport {
   /** @throws as `fetch`, except `NOT_FOUND`. */
   has(address: Address, signal: AbortSignal): Promise<boolean> {
     const request = encodeAddressRequest(operations.has, [address]);
-    return this.#request(request, limits.stallMs, signal, async (reader) => {
+    return this.request(request, limits.stallMs, signal, async (reader) => {
       const [status] = await reader.read(1);
       if (status === statuses.notFound) return false;
       checkAnswer(status!, 0);
@@ -141,24 +138,9 @@ export class WebTransportTransport implements Transport {
     });
   }
 
-  /** @throws AntwayError as `checkStored`; `CORRUPT` if the peer received other bytes. */
-  put(address: Address, bytes: Uint8Array, { token = '', signal }: PutOptions): Promise<void> {
-    // The stream reports no upload progress, so add the time for the request's body in advance.
-    const totalMs = limits.stallMs + transferMs(bytes.length);
-    const whole = signal ?? new AbortController().signal;
-    const read = async (reader: ByteReader) => {
-      const [status, ...stored] = await reader.read(1 + 32);
-      checkStored(status!);
-      if (!Address.fromBytes(Uint8Array.from(stored)).equals(address)) {
-        throw new AntwayError('CORRUPT', 'The peer has stored other bytes than were sent.');
-      }
-    };
-    return this.#request(encodePut(token, bytes), totalMs, whole, read, { stallMs: totalMs });
-  }
-
   /** @throws AntwayError `UNSUPPORTED` as `decodeInfo`, or as `fetch`. */
   info(signal = new AbortController().signal, onFirstByte?: () => void): Promise<PeerInfo> {
-    return this.#request(encodeInfo(), limits.stallMs, signal, async (reader) => {
+    return this.request(encodeInfo(), limits.stallMs, signal, async (reader) => {
       const length = new DataView((await reader.read(4)).buffer).getUint32(0);
       onFirstByte?.();
       if (length > limits.infoBytes)
@@ -168,7 +150,7 @@ export class WebTransportTransport implements Transport {
   }
 
   /** Sends one request on a separate stream, under the watchdog. */
-  async #request<T>(
+  protected async request<T>(
     request: Uint8Array<ArrayBuffer>,
     totalMs: number,
     signal: AbortSignal,
