@@ -434,6 +434,25 @@ describe('an error', () => {
     expect(byGateway).not.toContain(texts.tryAgain);
   });
 
+  it.each([
+    ['en', en],
+    ['de', de],
+  ])(
+    'does not claim that no peer answered if one said that it has no record (%s)',
+    async (language, texts) => {
+      const [attempt] = attempts;
+      const silent = { ...attempt!, peer: 'nodes', code: 'PEERS_UNREACHABLE' as const };
+      const partly = [{ ...attempt!, code: 'NOT_FOUND' as const }, silent];
+      const error = new AntwayError('PEERS_UNREACHABLE', 'no', { attempts: partly });
+      const document = await (await respondTo(error, navigation(language))).text();
+      expect(document).toContain(`<h1>${texts.absentSomewhere.title}</h1>`);
+      expect(document).toContain(`<p>${texts.absentSomewhere.about}</p>`);
+      const none = new AntwayError('PEERS_UNREACHABLE', 'no', { attempts: [silent] });
+      const other = await (await respondTo(none, navigation(language))).text();
+      expect(other).toContain(`<h1>${texts.errors.PEERS_UNREACHABLE}</h1>`);
+    },
+  );
+
   describe.each([
     ['en', en],
     ['de', de],

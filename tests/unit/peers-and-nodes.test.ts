@@ -139,6 +139,7 @@ describe('peers and nodes', () => {
     });
     expect(await failureOf(pool(failing('PEERS_UNREACHABLE'), peer).fetch())).toMatchObject({
       code: 'PEERS_UNREACHABLE',
+      message: expect.stringMatching(/^No peer that answered has this record, and nodes did not answer\./),
     });
     expect(await failureOf(pool(failing('NOT_FOUND'), await closedPort()).fetch())).toMatchObject({
       code: 'PEERS_UNREACHABLE',

@@ -1,4 +1,4 @@
-import type { AntwayError, Attempt, ErrorCode } from '../../errors.ts';
+import { type AntwayError, type Attempt, type ErrorCode, isAbsentSomewhere } from '../../errors.ts';
 import type { NetworkOfPeer } from '../../peers/selection/pool.ts';
 import type { Deployment } from '../deployment.ts';
 import { isNavigation } from '../http/navigation.ts';
@@ -96,13 +96,13 @@ function errorPage(error: AntwayError, deployment: Deployment, reader: Reader): 
   const shell = deployment.kind === 'embedded' ? undefined : shellUrl(deployment);
   const reach = details.networks ? reachOf(details.networks as NetworkOfPeer[], attempts) : undefined;
   const actions = actionsOf(error, site, reach, shell, reader);
-  const title = isDeniedByPeers(error) ? texts.deniedByPeers.title : texts.errors[code];
+  const { title, about } = textsOf(error, texts);
   return page(
     reader,
     title,
     html`${iconOf(code)}
 <h1>${title}</h1>
-<p>${sentenceOf(error, site, texts)}</p>
+<p>${site ? texts.missing(site.path) : about}</p>
 ${code === 'OFFLINE' ? html`<p>${texts.opensByItself}</p>` : ''}
 ${reach ? reachText(reach, reader, code, shell) : ''}
 <p class="actions">${actions}${wayOut(deployment, reader, undefined, actions.text === '')}</p>
@@ -116,10 +116,12 @@ ${attempts.length > 0 ? attemptsTable(attempts, texts) : ''}
   );
 }
 
-/** Says in one sentence what happened. The error's message has more detail, but it is in English. */
-function sentenceOf(error: AntwayError, site: MissingFrom | undefined, texts: PageTexts): string {
-  if (site) return texts.missing(site.path);
-  return isDeniedByPeers(error) ? texts.deniedByPeers.about : texts.abouts[error.code];
+/** Says what happened. The error's message has more detail, but it is in English. */
+function textsOf(error: AntwayError, texts: PageTexts): { title: string; about: string } {
+  const { code } = error;
+  if (isDeniedByPeers(error)) return texts.deniedByPeers;
+  if (code === 'PEERS_UNREACHABLE' && isAbsentSomewhere(error)) return texts.absentSomewhere;
+  return { title: texts.errors[code], about: texts.abouts[code] };
 }
 
 /** Returns the actions before the way out. The first one is the most useful. */

@@ -46,6 +46,11 @@ export const de: PageTexts = {
     about:
       'Kein Peer dieses Gateways liefert sie: Die Betreiber haben sie gesperrt, oder die Peers haben sie nicht.',
   },
+  absentSomewhere: {
+    title: 'Bisher nicht gefunden',
+    about:
+      'Kein Peer, der geantwortet hat, hat den Inhalt. Andere Peers oder die Knoten des Netzwerks haben nicht rechtzeitig geantwortet.',
+  },
   code: 'Code',
   address: 'Adresse',
   opensByItself: 'Diese Seite versucht es erneut, sobald die Verbindung zurück ist.',

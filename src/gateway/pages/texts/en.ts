@@ -44,6 +44,10 @@ export const en: PageTexts = {
     title: 'Peers have blocked this address',
     about: 'No peer of this gateway delivers it: their operators have blocked it, or they do not have it.',
   },
+  absentSomewhere: {
+    title: 'Not found so far',
+    about: 'No peer that answered has it. Other peers or the network’s nodes did not answer in time.',
+  },
   code: 'Code',
   address: 'address',
   opensByItself: 'This page tries again when the network is back.',

@@ -18,6 +18,8 @@ export interface PageTexts {
   details: string;
   /** Shown if the operators of the peers have blocked the address, and not this gateway. */
   deniedByPeers: { title: string; about: string };
+  /** Shown if some peers answered that they do not have it, and others, or the network's nodes, did not answer. */
+  absentSomewhere: { title: string; about: string };
   code: string;
   address: string;
   opensByItself: string;
