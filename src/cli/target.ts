@@ -1,6 +1,6 @@
 import { Address } from '../address.ts';
 import { parseAddressText, pathOf } from '../address-text.ts';
-import { manifestOfLink } from '../content/manifest.ts';
+import { wholeManifestOfLink } from '../content/manifest.ts';
 import { AntwayError } from '../errors.ts';
 import { PeerUrl } from '../peer-url.ts';
 import { loadBlake3 } from '../self-encryption/blake3.ts';
@@ -37,7 +37,7 @@ export async function targetOf(
   const named = parseAddressText(text);
   if ('problem' in named) throw badAddress(text, named.problem);
   if ('manifest' in named) {
-    const manifest = manifestOfLink(`ant://manifest/${named.manifest}`);
+    const manifest = wholeManifestOfLink(`ant://manifest/${named.manifest}`);
     const address = Address.fromBytes((await loadBlake3())(manifest));
     return { address, ...pathOf(named.rest, true), peers: settings.peers, manifest };
   }

@@ -204,3 +204,26 @@ export function manifestOfLink(link: string): Uint8Array<ArrayBuffer> {
     throw new AntwayError('BAD_ADDRESS', 'The manifest in this link is not base64url.', {}, { cause });
   }
 }
+
+/**
+ * As `manifestOfLink`, but checks that nothing of the manifest is missing. Links are cut off when they are copied.
+ * @throws AntwayError `BAD_ADDRESS` also for a manifest that ends early.
+ */
+export function wholeManifestOfLink(link: string): Uint8Array<ArrayBuffer> {
+  const bytes = manifestOfLink(link);
+  const start = bytes.subarray(0, header.length + 1);
+  let isWhole = isManifest(start) && start.length > header.length;
+  // Other versions may have another body. They are refused later, with the reason.
+  if (isWhole && start.at(-1) === version) {
+    try {
+      decodeBody(bytes.subarray(start.length));
+    } catch {
+      isWhole = false;
+    }
+  }
+  if (isWhole) return bytes;
+  throw new AntwayError(
+    'BAD_ADDRESS',
+    'This link is incomplete or damaged: a part of its manifest is missing. Copy the whole link.',
+  );
+}

@@ -1,6 +1,6 @@
 import { Address } from '../address.ts';
 import { parseAddressText, pathOf } from '../address-text.ts';
-import { manifestOfLink } from '../content/manifest.ts';
+import { wholeManifestOfLink } from '../content/manifest.ts';
 import { loadBlake3 } from '../self-encryption/blake3.ts';
 import { AntError } from './ant-error.ts';
 
@@ -30,7 +30,7 @@ export async function targetOf(text: string, names: ReadonlyMap<string, Address>
     throw new AntError('BAD_ADDRESS', `“${shorten(text)}” ${why}. ${expected}`);
   }
   if ('manifest' in named) {
-    const manifest = manifestOfLink(`ant://manifest/${named.manifest}`);
+    const manifest = wholeManifestOfLink(`ant://manifest/${named.manifest}`);
     const address = Address.fromBytes((await loadBlake3())(manifest));
     return { address, manifest, ...pathParts(named.rest, true) };
   }

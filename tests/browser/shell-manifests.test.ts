@@ -169,10 +169,13 @@ test('a file that is not a manifest is refused with the gateway’s reason and c
   await expect(addressBox(shell)).toHaveAttribute('aria-invalid', 'true');
 
   await paste(shell, 'ant://manifest/not*base64');
-  await expect(note(shell)).toHaveText('This is not a manifest link. BAD_ADDRESS');
+  const broken = 'This link is incomplete or damaged. Copy the whole link once more. BAD_ADDRESS';
+  await expect(note(shell)).toHaveText(broken);
 
-  await paste(shell, linkOf(manifest.subarray(0, 60)));
-  await expect(note(shell)).toContainText('its body is not MessagePack. CORRUPT');
+  await paste(shell, 'nothing');
+  await expect(note(shell)).toContainText('“nothing” is neither');
+  await paste(shell, linkOf(manifest).slice(0, 90));
+  await expect(note(shell)).toHaveText(broken);
   expect(shell.url()).toBe(`${gateway.url}/`);
 });
 

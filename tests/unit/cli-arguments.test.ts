@@ -137,8 +137,8 @@ describe('a target', () => {
   });
 
   it('of a link with a manifest has the hash of its bytes as address', async () => {
-    const { manifest, paths } = await read('https://a.example/#manifest/wUFOVAE/a%20b.txt');
-    expect([manifest, paths]).toEqual([Uint8Array.of(0xc1, 0x41, 0x4e, 0x54, 1), ['a b.txt']]);
+    const { manifest, paths } = await read('https://a.example/#manifest/wUFOVAGA/a%20b.txt');
+    expect([manifest, paths]).toEqual([Uint8Array.of(0xc1, 0x41, 0x4e, 0x54, 1, 0x80), ['a b.txt']]);
     await expect(read('ant://manifest/%%%')).rejects.toMatchObject({ code: 'BAD_ADDRESS' });
   });
 });

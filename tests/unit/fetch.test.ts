@@ -92,6 +92,10 @@ describe('antFetch', () => {
     expect(await (await antFetch(`${link}/folder/b.txt`)).text()).toBe('second');
     expect(((await antFetch.open(link)) as AntArchive).entries()).toHaveLength(2);
     expect(await errorOf(antFetch('ant://manifest/%%%'))).toMatchObject({ code: 'BAD_ADDRESS' });
+    expect(await errorOf(antFetch(link.slice(0, -10)))).toMatchObject({
+      code: 'BAD_ADDRESS',
+      message: expect.stringContaining('incomplete'),
+    });
   });
 
   it('answers with the headers of a gateway, and without its policy', async () => {

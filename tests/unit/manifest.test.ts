@@ -1,7 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { encode } from '@msgpack/msgpack';
 import { describe, expect, it } from 'vitest';
-import { encodeManifest, isManifest, parseManifest } from '../../src/content/manifest.ts';
+import {
+  encodeManifest,
+  isManifest,
+  manifestOfLink,
+  parseManifest,
+  wholeManifestOfLink,
+} from '../../src/content/manifest.ts';
 import { limits } from '../../src/limits.ts';
 import { loadBlake3 } from '../../src/self-encryption/blake3.ts';
 
@@ -16,6 +22,7 @@ function manifest(body: unknown, version = 1): Uint8Array {
     encode(body, { ignoreUndefined: true }),
   ]);
 }
+const linkOf = (bytes: Uint8Array) => `ant://manifest/${Buffer.from(bytes).toString('base64url')}`;
 const parse = (body: unknown) => parseManifest(manifest(body), blake3);
 
 describe('a manifest', () => {
@@ -85,5 +92,33 @@ describe('a manifest', () => {
     const before = process.memoryUsage().rss;
     expect(() => parseManifest(bytes, blake3)).toThrow(expect.objectContaining({ code: 'CORRUPT' }));
     expect(process.memoryUsage().rss - before).toBeLessThan(100e6);
+  });
+});
+
+describe('a link with a manifest', () => {
+  const link = linkOf(recorded);
+
+  it('gives its bytes, also those of a later version', () => {
+    expect(wholeManifestOfLink(link)).toEqual(new Uint8Array(recorded));
+    const later = manifest({ entries: [] }, 2).subarray(0, 7);
+    expect(wholeManifestOfLink(linkOf(later))).toEqual(new Uint8Array(later));
+  });
+
+  it('is called incomplete wherever it was cut off', () => {
+    const start = 'ant://manifest/'.length;
+    for (let end = start; end < link.length; end += end < start + 40 ? 1 : 97) {
+      expect(() => wholeManifestOfLink(link.slice(0, end)), `${end}`).toThrow(
+        expect.objectContaining({ code: 'BAD_ADDRESS' }),
+      );
+    }
+    expect(() => wholeManifestOfLink(link.slice(0, -4))).toThrow(/incomplete/);
+    expect(manifestOfLink(link.slice(0, -4))).toHaveLength(recorded.length - 3);
+  });
+
+  it('is called damaged if it contains something else', () => {
+    for (const bytes of [Buffer.from('something else'), Buffer.concat([recorded, Buffer.from('x')])])
+      expect(() => wholeManifestOfLink(linkOf(bytes))).toThrow(
+        expect.objectContaining({ code: 'BAD_ADDRESS' }),
+      );
   });
 });

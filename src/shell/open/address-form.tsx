@@ -2,7 +2,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { manifestOfLink } from '../../content/manifest.ts';
 import { Button } from '../button.tsx';
 import { openContent } from '../content-link.tsx';
-import { asGatewayApiError, type GatewayApiError, gateway } from '../gateway-api.ts';
+import { asGatewayApiError, GatewayApiError, gateway } from '../gateway-api.ts';
 import { ProblemText } from '../problem-text.tsx';
 import { ReaderOffer } from '../readers/reader-link.tsx';
 import { forgetIncoming, type Route } from '../route.ts';
@@ -21,6 +21,20 @@ interface Props {
   route: Route;
   /** Whether the gateway runs. Before that, input from outside the page cannot be opened. */
   isReady: boolean;
+}
+
+interface KeepOptions {
+  /** As of `openManifest`. */
+  path?: string | undefined;
+  isReplacing?: boolean | undefined;
+  asFailure?: (error: unknown) => GatewayApiError;
+}
+
+/** The error of a manifest that a link contains. The link has all of it, so no peer is the reason. */
+function linkFailure(error: unknown): GatewayApiError {
+  const failure = asGatewayApiError(error);
+  if (failure.code !== 'CORRUPT' && failure.code !== 'BAD_ADDRESS') return failure;
+  return new GatewayApiError('BAD_ADDRESS', texts.open.problems.brokenLink, { isTranslated: true });
 }
 
 /** The input for everything, and the ways around it. Opens typed, chosen, dropped or received input, or says why it cannot. */
@@ -54,7 +68,8 @@ export function AddressForm({ source, route: { manifest, incoming }, isReady }: 
 
   function open(input: ReturnType<typeof parse>, isReplacing = false) {
     if ('path' in input) openContent(input.path, isReplacing);
-    else if ('manifestLink' in input) keepAndOpen(() => new Blob([manifestOfLink(input.manifestLink)]));
+    else if ('manifestLink' in input)
+      keepAndOpen(() => new Blob([manifestOfLink(input.manifestLink)]), { asFailure: linkFailure });
     else refuse();
   }
 
@@ -67,12 +82,12 @@ export function AddressForm({ source, route: { manifest, incoming }, isReady }: 
       const { isStored, name, entries } = await gateway.checkManifest(bytes);
       const open = () => {
         setBrought(null);
-        return keepAndOpen(() => new Blob([bytes]), path, isReplacing);
+        return keepAndOpen(() => new Blob([bytes]), { path, isReplacing });
       };
       if (isStored) await open();
       else setBrought({ name, entries, open });
     } catch (error) {
-      setFailure(asGatewayApiError(error));
+      setFailure(linkFailure(error));
     }
     setIsReading(false);
   }
@@ -90,13 +105,16 @@ export function AddressForm({ source, route: { manifest, incoming }, isReady }: 
     input.current?.focus();
   }
 
-  async function keepAndOpen(manifest: () => Blob, path?: string, isReplacing?: boolean) {
+  async function keepAndOpen(
+    manifest: () => Blob,
+    { path, isReplacing, asFailure = asGatewayApiError }: KeepOptions = {},
+  ) {
     setFailure(null);
     setIsReading(true);
     try {
       await openManifest(manifest(), path, isReplacing);
     } catch (error) {
-      setFailure(asGatewayApiError(error));
+      setFailure(asFailure(error));
     }
     setIsReading(false);
   }

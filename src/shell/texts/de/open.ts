@@ -34,6 +34,7 @@ export const open: Texts['open'] = {
     empty: 'Geben Sie eine Adresse ein.',
     scheme: (scheme) =>
       `„${scheme}“-Links lassen sich hier nicht öffnen, nur ant://, autonomi://, https:// und http://.`,
+    brokenLink: 'Dieser Link ist unvollständig oder beschädigt. Kopieren Sie den ganzen Link noch einmal.',
     noAddress: 'In diesem Link ist keine Adresse. Eine Adresse hat 64 Hexadezimalziffern.',
     outside: 'Der Pfad hinter der Adresse führt aus der Seite hinaus.',
     digits: (count) => `Eine Adresse hat 64 Hexadezimalziffern. Diese hat ${count}.`,

@@ -31,6 +31,7 @@ export const open = {
     empty: 'Type or paste an address.',
     scheme: (scheme: string) =>
       `“${scheme}” links cannot be opened here: only ant://, autonomi://, https:// and http:// links.`,
+    brokenLink: 'This link is incomplete or damaged. Copy the whole link once more.',
     noAddress: 'There is no address in this link. An address has 64 hex digits.',
     outside: 'The path after the address leads outside the site.',
     digits: (count: number) => `An address has 64 hex digits. This one has ${count}.`,
