@@ -38,6 +38,8 @@ export const nodeLimits = Object.freeze({
   /** How often a connection looks whether bytes get through, and the slowest rate at which a request may do so. */
   sendLookMs: 250,
   sendBytesPerSecond: 4 * 1024,
+  /** Browsers with libwebrtc tell a page that bytes have left only once more than this have, or all. */
+  reportedBytes: 100 * 1024,
   /** How long a node may take to check the payment for a chunk and to store it. */
   putMs: 60_000,
   /** The same for a chunk of a batch. The node first looks up the nodes that were paid, for up to two minutes. */

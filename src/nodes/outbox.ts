@@ -6,8 +6,8 @@ import { nodeError } from './node-error.ts';
 import { nodeLimits } from './node-limits.ts';
 import { Places } from './places.ts';
 
-/** So many looks without progress show that nothing gets through. The time does not count: the page may have been frozen. */
-const mostLooks = nodeLimits.stallMs / nodeLimits.sendLookMs;
+/** A page may see no progress until so many bytes have left. */
+const unseenBytes = nodeLimits.reportedBytes + nodeLimits.messageBytes;
 
 /** Sends payloads one after the other: the messages of two frames must not mix. */
 export class Outbox {
@@ -33,10 +33,9 @@ export class Outbox {
    */
   async send(payload: Uint8Array): Promise<void> {
     const leave = await this.#turn.take(this.#end);
-    // Bytes of former payloads may still be before it.
-    const bytes = this.#channel.unsentBytes + payload.length;
-    const totalMs = nodeLimits.stallMs + (1000 * bytes) / nodeLimits.sendBytesPerSecond;
-    await withTimeout(this.#clock, totalMs, this.#end, notTaken, (ended) =>
+    // Bytes of former payloads may still be before it, and the page may see that it was taken only with bytes of later ones.
+    const bytes = this.#channel.unsentBytes + payload.length + unseenBytes;
+    await withTimeout(this.#clock, patienceMs(bytes), this.#end, notTaken, (ended) =>
       this.#untilTaken(this.#give(payload, ended).finally(leave), ended),
     );
   }
@@ -63,7 +62,10 @@ export class Outbox {
       const taken = this.#givenBytes - this.#channel.unsentBytes;
       if (taken >= last) return;
       if (taken > before) looks = 0;
-      if (looks === mostLooks) throw notTaken();
+      // Looks are counted, and not the time: the page may have been frozen.
+      const isStuck =
+        looks * nodeLimits.sendLookMs >= patienceMs(Math.min(this.#channel.unsentBytes, unseenBytes));
+      if (isStuck) throw notTaken();
       before = taken;
       const isGiven = given.signal.aborted;
       // The wait rejects only if it need not go on.
@@ -72,6 +74,11 @@ export class Outbox {
       ended.throwIfAborted();
     }
   }
+}
+
+/** The longest time for so many bytes. */
+function patienceMs(bytes: number): number {
+  return nodeLimits.stallMs + (1000 * bytes) / nodeLimits.sendBytesPerSecond;
 }
 
 function notTaken(): Error {

@@ -176,11 +176,12 @@ export function helloHeader(request_id: number, { peerId }: NodeIdentity): objec
   return { request_id, status: 'ok', type: 'hello', protocol: 'autonomi.web.poc.v5', peer_id, capabilities };
 }
 
-/** So many bytes of a slow link wait in the browser before a sender waits, as `webrtc-channel.ts` has it. */
+/** So many bytes of a slow link wait in the browser before a sender waits for half of them, as in `webrtc-channel.ts`. */
 const bufferedBytes = 256 * 1024;
 
 /**
- * Puts a slow link with a buffer before a channel, as a browser has.
+ * Puts a slow link with a buffer before a channel, as a browser has. As Chromium, it tells that bytes have left only once more
+ * than 100 KiB have, or all.
  * @param bytesPerMs is asked for each message. With 0, nothing gets through.
  */
 export function slowDown(
@@ -191,6 +192,7 @@ export function slowDown(
   const { send } = channel;
   const waiting: Uint8Array<ArrayBuffer>[] = [];
   let unsent = 0;
+  let reported = 0;
   let wake: () => void = () => undefined;
   let isDraining = false;
   const drain = async () => {
@@ -202,18 +204,20 @@ export function slowDown(
       if (rate === 0) continue;
       waiting.shift();
       unsent -= message.length;
+      if (unsent === 0 || reported - unsent > 100 * 1024) reported = unsent;
       await send(message);
-      if (unsent <= bufferedBytes) wake();
+      if (reported <= bufferedBytes / 2) wake();
     }
     isDraining = false;
   };
-  Object.defineProperty(channel, 'unsentBytes', { get: () => unsent });
+  Object.defineProperty(channel, 'unsentBytes', { get: () => reported });
   channel.send = async (message) => {
     if (waiting.length === 0 && bytesPerMs(message) === Number.POSITIVE_INFINITY) return send(message);
     unsent += message.length;
+    reported += message.length;
     waiting.push(message.slice());
     if (!isDraining) void drain();
-    if (unsent <= bufferedBytes) return;
+    if (reported <= bufferedBytes) return;
     await new Promise<void>((resolve) => {
       wake = resolve;
     });

@@ -310,9 +310,44 @@ describe('a connection to an honest node', () => {
     expect(isClosed()).toBe(false);
   });
 
+  it.each([
+    [95_000, 4.2],
+    [1 << 20, 4.2],
+    [1 << 20, 9],
+  ])('sends a chunk of %i bytes over a link of %f bytes a millisecond', async (size, bytesPerMs) => {
+    const { clock, connected, isClosed } = open(
+      instead('put_chunk', ({ request_id }, server) =>
+        server.respond({ request_id, status: 'ok', type: 'chunk_stored', address: address.hex }),
+      ),
+      (_, channel, clock) => slowDown(channel, clock, () => bytesPerMs),
+    );
+    const client = await clock.run(connected);
+    await clock.run(client.abilities(never));
+    const chunk = { address, bytes: new Uint8Array(size), quote: {} as StorageQuote, transaction: '' };
+    await clock.run(client.putChunk(chunk, { signal: never }));
+    expect(clock.now()).toBeGreaterThan(size / bytesPerMs);
+    expect(isClosed()).toBe(false);
+  });
+
+  it('gives up a small request that nothing takes after ten seconds', async () => {
+    let bytesPerMs = 100;
+    const { clock, connected, isClosed } = open(honest, (_, channel, clock) =>
+      slowDown(channel, clock, () => bytesPerMs),
+    );
+    const client = await clock.run(connected);
+    await clock.run(client.abilities(never));
+    bytesPerMs = 0;
+    const start = clock.now();
+    const named = client.findNode(address.bytes, { signal: never });
+    await expect(clock.run(named)).rejects.toMatchObject({ details: { problem: 'timeout' } });
+    expect(clock.now() - start).toBeLessThan(nodeLimits.stallMs + 1_000);
+    expect(isClosed()).toBe(true);
+  });
+
   it('gives up a link that stops in the middle of a chunk, or takes almost nothing', async () => {
     for (const [rate, atMostMs] of [
-      [0, 12_000],
+      // Ten seconds, and the time of the bytes whose progress a page may not see.
+      [0, 40_000],
       [2, 300_000],
     ] as const) {
       let bytesPerMs = 100;
