@@ -27,7 +27,7 @@ export class Outbox {
   }
 
   /**
-   * Resolves when the connection has taken the last byte.
+   * Resolves when the connection has taken the last byte. If it throws, nothing can be sent any more: end the connection.
    * @throws AntwayError `PEERS_UNREACHABLE` if nothing gets through for some time, or the link is slower than the slowest
    *   accepted rate; the reason for which the connection ended.
    */
@@ -35,9 +35,12 @@ export class Outbox {
     const leave = await this.#turn.take(this.#end);
     // Bytes of former payloads may still be before it, and the page may see that it was taken only with bytes of later ones.
     const bytes = this.#channel.unsentBytes + payload.length + unseenBytes;
-    await withTimeout(this.#clock, patienceMs(bytes), this.#end, notTaken, (ended) =>
-      this.#untilTaken(this.#give(payload, ended).finally(leave), ended),
-    );
+    await withTimeout(this.#clock, patienceMs(bytes), this.#end, notTaken, (ended) => {
+      const giving = this.#give(payload, ended);
+      // After a part of a frame, nothing else may be sent.
+      giving.then(leave, () => undefined);
+      return this.#untilTaken(giving, ended);
+    });
   }
 
   /** Gives all messages to the channel. @returns the bytes that the channel has got by then. */

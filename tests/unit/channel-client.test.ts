@@ -329,6 +329,29 @@ describe('a connection to an honest node', () => {
     expect(isClosed()).toBe(false);
   });
 
+  it('sends nothing behind a part of a chunk', async () => {
+    const given: number[] = [];
+    const { clock, connected, isClosed } = open(honest, (_, channel, clock) => {
+      slowDown(channel, clock, () => 3.2);
+      const { send } = channel;
+      channel.send = (message) => {
+        given.push(message.length);
+        return send(message);
+      };
+    });
+    const client = await clock.run(connected);
+    await clock.run(client.abilities(never));
+    given.length = 0;
+    const chunk = { address, bytes: new Uint8Array(4 << 20), quote: {} as StorageQuote, transaction: '' };
+    const stored = client.putChunk(chunk, { signal: never });
+    await clock.pass(5_000);
+    const named = client.findNode(address.bytes, { signal: never });
+    await clock.run(Promise.allSettled([stored, named]));
+    await expect(stored).rejects.toMatchObject({ details: { problem: 'timeout' } });
+    expect(isClosed()).toBe(true);
+    expect(new Set(given)).toEqual(new Set([nodeLimits.messageBytes]));
+  });
+
   it('gives up a small request that nothing takes after ten seconds', async () => {
     let bytesPerMs = 100;
     const { clock, connected, isClosed } = open(honest, (_, channel, clock) =>
