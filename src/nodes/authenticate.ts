@@ -25,9 +25,10 @@ export async function authenticate(
   { inbox, outbox, first, end }: NewLink,
   signal: AbortSignal,
 ): Promise<Session> {
-  inbox.expect(acceptBytes);
+  const answer = inbox.expect(acceptBytes);
+  first.then(answer.received);
   const sent = outbox.send(handshake.hello).then(() => {
-    inbox.sent();
+    answer.sent();
     return first;
   });
   const accept = await raceAbort(raceAbort(Promise.race([first, sent]), end), signal);

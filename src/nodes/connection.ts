@@ -4,7 +4,7 @@ import { authenticate } from './authenticate.ts';
 import { resized } from './buffers.ts';
 import type { NodeChannel } from './channel.ts';
 import { type Clock, withTimeout } from './clock.ts';
-import { Inbox } from './inbox.ts';
+import { Inbox, type OwedAnswer } from './inbox.ts';
 import {
   decodeResponse,
   encodeRequest,
@@ -44,6 +44,7 @@ interface ExchangeEvents {
 }
 
 interface Pending {
+  owed: OwedAnswer;
   resolve(response: Response): void;
   onBytes(count: number): void;
 }
@@ -243,16 +244,18 @@ export class Connection {
     { onBytes, onSent }: ExchangeEvents = { onBytes: () => undefined, onSent: () => undefined },
     { body = () => [], workMs = 0 }: RequestContent = {},
   ): Promise<Response> {
+    const owed = this.#inbox.expect(frameBytes);
     const answer = new Promise<Response>((resolve) => {
-      this.#pending.set(id, { resolve, onBytes });
+      this.#pending.set(id, { owed, resolve, onBytes });
     });
-    this.#inbox.expect(frameBytes);
-    const totalMs = workMs + nodeLimits.stallMs + nodeLimits.requestsAtOnce * transferMs(frameBytes);
+    const frame = encodeRequest(id, request, ...body(id));
+    const patienceMs = workMs + transferMs(Math.min(frame.length, nodeLimits.hiddenBytes));
+    const totalMs = patienceMs + nodeLimits.stallMs + nodeLimits.requestsAtOnce * transferMs(frameBytes);
     const late = () => nodeError('timeout', 'A node does not answer a request, but others.');
-    const sent = this.#outbox.send(this.#session!.encrypt(encodeRequest(id, request, ...body(id))));
+    const sent = this.#outbox.send(this.#session!.encrypt(frame));
     // The time begins here: the link may be slow, and a request may wait long for a chunk that is sent before it.
     const inTime = sent.then(() => {
-      this.#inbox.sent(workMs);
+      owed.sent(patienceMs);
       onSent();
       return withTimeout(this.#clock, totalMs, this.#end.signal, late, (ended) => raceAbort(answer, ended));
     });
@@ -272,6 +275,7 @@ export class Connection {
     const response = decodeResponse(this.#session.decrypt(payload));
     const pending = this.#pending.get(response.id);
     if (!pending) throw nodeError('protocol', 'A node answered a request that does not exist.');
+    pending.owed.received();
     pending.resolve(response);
   }
 }

@@ -13,6 +13,17 @@ export interface InboxEvents {
   onFailed(error: unknown): void;
 }
 
+/** An answer that the node owes. */
+export interface OwedAnswer {
+  /**
+   * Starts its time: the node has the request. Does nothing if the node has answered before.
+   * @param patienceMs the time that the node gets in addition to begin with it.
+   */
+  sent(patienceMs?: number): void;
+  /** Call this when the node has answered the request. */
+  received(): void;
+}
+
 /**
  * Takes the payloads that a node owes. It fails if the node sends anything else, sends nothing for some time, or sends
  * a payload slower than the slowest accepted rate.
@@ -22,13 +33,11 @@ export class Inbox {
   readonly #events: InboxEvents;
   readonly #reader = new FrameReader();
   readonly #stopped = new AbortController();
-  #owed = 0;
-  /** Requests whose bytes are on their way to the node. It need not answer before it has them. */
-  #sending = 0;
-  /** When the node has to have sent its next bytes, and when all of the payload. */
-  #stallAt = 0;
-  /** The node may say nothing until then. */
-  #patientUntil = 0;
+  /** Until when the node may say nothing, for each answer that it owes. Undefined while the request is sent. */
+  readonly #owed = new Map<OwedAnswer, number | undefined>();
+  /** When the node got a request or sent bytes. */
+  #activeAt = 0;
+  /** When the node has to have sent all of the payload. */
   #completeAt = Number.POSITIVE_INFINITY;
   #isWatching = false;
 
@@ -37,24 +46,20 @@ export class Inbox {
     this.#events = events;
   }
 
-  /** Announces that the node owes one more payload, of at most `limit` bytes. Call `sent` when it has the request. */
-  expect(limit: number): void {
+  /** Announces that the node owes one more payload, of at most `limit` bytes. */
+  expect(limit: number): OwedAnswer {
     this.#reader.expect(limit);
-    if (this.#owed === 0) this.#patientUntil = 0;
-    this.#owed++;
-    this.#sending++;
+    const answer: OwedAnswer = {
+      sent: (patienceMs = 0) => {
+        if (!this.#owed.has(answer)) return;
+        this.#activeAt = this.#clock.now();
+        this.#owed.set(answer, this.#activeAt + nodeLimits.stallMs + patienceMs);
+      },
+      received: () => this.#owed.delete(answer),
+    };
+    this.#owed.set(answer, undefined);
     if (!this.#isWatching) void this.#watch();
-  }
-
-  /**
-   * Starts the time for the answer to a request.
-   * @param patienceMs the time that the node gets in addition to begin with it.
-   */
-  sent(patienceMs = 0): void {
-    this.#sending--;
-    const stallAt = this.#clock.now() + nodeLimits.stallMs;
-    this.#patientUntil = Math.max(this.#patientUntil, stallAt + patienceMs);
-    this.#stallAt = Math.max(stallAt, this.#patientUntil);
+    return answer;
   }
 
   take(message: Uint8Array): void {
@@ -63,11 +68,10 @@ export class Inbox {
     try {
       const payload = this.#reader.take(message);
       const now = this.#clock.now();
-      this.#stallAt = Math.max(now + nodeLimits.stallMs, this.#reader.isReceiving ? 0 : this.#patientUntil);
+      this.#activeAt = now;
       if (!wasReceiving) this.#completeAt = now + nodeLimits.stallMs;
       this.#events.onBytes(message.length);
       if (payload) {
-        this.#owed--;
         this.#completeAt = Number.POSITIVE_INFINITY;
         this.#events.onPayload(payload);
       } else if (lengthBefore === undefined && this.#reader.length !== undefined) {
@@ -84,19 +88,28 @@ export class Inbox {
 
   async #watch(): Promise<void> {
     this.#isWatching = true;
-    while (this.#owed > 0 && !this.#stopped.signal.aborted) {
+    while (this.#owed.size > 0 && !this.#stopped.signal.aborted) {
       const now = this.#clock.now();
-      // While a request is sent, only an answer that has begun can be late. No answer is late sooner than `stallMs` from now.
-      const stallAt = this.#sending > 0 ? now + nodeLimits.stallMs : this.#stallAt;
-      const waitMs = Math.min(stallAt, this.#completeAt) - now;
+      const waitMs = Math.min(this.#stallAt(now), this.#completeAt) - now;
       if (waitMs <= 0) return this.#fail(nodeError('timeout', 'A node does not send its answer.'));
       try {
-        await this.#clock.delay(waitMs, this.#stopped.signal);
+        // The node may answer the request for which it needs most time, and not the others.
+        await this.#clock.delay(Math.min(waitMs, nodeLimits.stallMs), this.#stopped.signal);
       } catch {
         return;
       }
     }
     this.#isWatching = false;
+  }
+
+  /** When the node has to have sent its next bytes. */
+  #stallAt(now: number): number {
+    const stallAt = this.#activeAt + nodeLimits.stallMs;
+    if (this.#reader.isReceiving) return stallAt;
+    const patientUntil = [...this.#owed.values()].filter((until) => until !== undefined);
+    // The node need not answer a request before it has it.
+    if (patientUntil.length === 0) return now + nodeLimits.stallMs;
+    return Math.max(stallAt, ...patientUntil);
   }
 
   #fail(error: unknown): void {

@@ -40,6 +40,8 @@ export const nodeLimits = Object.freeze({
   sendBytesPerSecond: 4 * 1024,
   /** Browsers with libwebrtc tell a page that bytes have left only once more than this have, or all. */
   reportedBytes: 100 * 1024,
+  /** Older ones say that bytes have left when these enter a buffer of this size. */
+  hiddenBytes: 2_000_000,
   /** How long a node may take to check the payment for a chunk and to store it. */
   putMs: 60_000,
   /** The same for a chunk of a batch. The node first looks up the nodes that were paid, for up to two minutes. */

@@ -329,6 +329,20 @@ describe('a connection to an honest node', () => {
     expect(isClosed()).toBe(false);
   });
 
+  it('gives a node the time of the bytes that a browser of before still has when it says that all have left', async () => {
+    const answerMs = nodeLimits.putMs + nodeLimits.hiddenBytes / 20;
+    const { clock, connected } = open((request, server) => {
+      if (request.type !== 'put_chunk') return honest(request, server);
+      const { request_id } = request;
+      const stored = { request_id, status: 'ok', type: 'chunk_stored', address: address.hex };
+      void clock.delay(answerMs).then(() => server.respond(stored));
+    });
+    const client = await clock.run(connected);
+    const chunk = { address, bytes: new Uint8Array(4 << 20), quote: {} as StorageQuote, transaction: '' };
+    await clock.run(client.putChunk(chunk, { signal: never }));
+    expect(clock.now()).toBeGreaterThanOrEqual(answerMs);
+  });
+
   it('sends nothing behind a part of a chunk', async () => {
     const given: number[] = [];
     const { clock, connected, isClosed } = open(honest, (_, channel, clock) => {
