@@ -136,10 +136,38 @@ export class Connection {
   }
 
   /**
+   * A small request that waits too long behind a chunk fails for its caller. The connection goes on.
    * @param onEnd is called when the node has answered or the connection has ended, even if the caller left before.
    * @throws AntwayError; the signal's reason when aborted.
    */
   async request(
+    request: RequestBody,
+    frameBytes: number,
+    options: RequestOptions,
+    content?: RequestContent,
+    onEnd?: () => void,
+  ): Promise<Response> {
+    if (content?.workMs) return this.#request(request, frameBytes, options, content, onEnd);
+    const late = new AbortController();
+    const isSent = new AbortController();
+    const over = AbortSignal.any([options.signal, isSent.signal]);
+    this.#clock.delay(nodeLimits.behindMs, over).then(
+      () => late.abort(nodeError('unreachable', 'A node takes another request for too long.')),
+      () => undefined,
+    );
+    const signal = AbortSignal.any([options.signal, late.signal]);
+    const onSent = () => {
+      isSent.abort();
+      options.onSent?.();
+    };
+    try {
+      return await this.#request(request, frameBytes, { ...options, signal, onSent }, content, onEnd);
+    } finally {
+      isSent.abort();
+    }
+  }
+
+  async #request(
     request: RequestBody,
     frameBytes: number,
     { signal, onBytes = () => undefined, onSent = () => undefined }: RequestOptions,

@@ -25,6 +25,8 @@ export interface LookupOptions {
   count?: number;
   /** So many of the closest nodes have to have answered, at most a bucket. Default: the close group. */
   width?: number;
+  /** Once so many have answered, no other node is awaited longer than this. Default: no limit. */
+  lateMs?: number;
 }
 
 interface Candidate {
@@ -92,8 +94,10 @@ class Lookup {
       if (asked.length === 0 || (this.#isComplete() && this.#isThorough())) return this.#group();
       const now = clock.now();
       const waits = asked
-        .flatMap(({ askedAt }) => [nodeLimits.placeMs, nodeLimits.extraMs].map((ms) => askedAt + ms - now))
-        .filter((ms) => ms > 0);
+        .flatMap(({ askedAt }) =>
+          [nodeLimits.placeMs, nodeLimits.extraMs, this.#lateMs].map((ms) => askedAt + ms - now),
+        )
+        .filter((ms) => ms > 0 && ms < Number.POSITIVE_INFINITY);
       const timer = new AbortController();
       const nextPlace =
         waits.length > 0
@@ -109,8 +113,9 @@ class Lookup {
     const { clock } = this.#options;
     for (const candidate of this.#next()) {
       const asked = this.#inState('asked');
+      const awaited = asked.filter((each) => !this.#isLate(each));
       const inTime = asked.filter(({ askedAt }) => clock.now() - askedAt < nodeLimits.placeMs);
-      if (inTime.length >= nodeLimits.parallel || asked.length >= nodeLimits.mostParallel) return;
+      if (inTime.length >= nodeLimits.parallel || awaited.length >= nodeLimits.mostParallel) return;
       if (this.#asked >= nodeLimits.asked) return;
       void this.#ask(candidate);
     }
@@ -128,9 +133,18 @@ class Lookup {
     const { width = nodeLimits.closeGroup } = this.#options;
     const sorted = this.#sorted().slice(0, nodeLimits.bucket);
     const last = sorted.filter(({ state }) => state === 'answered')[width - 1];
-    return (last ? sorted.slice(0, sorted.indexOf(last)) : sorted).filter(
+    const open = (last ? sorted.slice(0, sorted.indexOf(last)) : sorted).filter(
       ({ state }) => state !== 'answered',
     );
+    return last ? open.filter((candidate) => !this.#isLate(candidate)) : open;
+  }
+
+  get #lateMs(): number {
+    return this.#options.lateMs ?? Number.POSITIVE_INFINITY;
+  }
+
+  #isLate({ state, askedAt }: Candidate): boolean {
+    return state === 'asked' && this.#options.clock.now() - askedAt >= this.#lateMs;
   }
 
   /** Whether no node that is still open could be closer than the close group. */

@@ -28,6 +28,8 @@ export const nodeLimits = Object.freeze({
   /** Nodes that are asked in addition, before a record counts as absent, and how long each answer is awaited. */
   extra: 20,
   extraMs: 4_000,
+  /** The longest time for which a lookup awaits the names of a node, once enough others have answered. */
+  lateMs: 15_000,
   /** After this many failures of nodes that one node named, and four times as many as successes, its names count less. */
   falseNames: 8,
 
@@ -38,6 +40,8 @@ export const nodeLimits = Object.freeze({
   /** How often a connection looks whether bytes get through, and the slowest rate at which a request may do so. */
   sendLookMs: 250,
   sendBytesPerSecond: 4 * 1024,
+  /** A caller gives a small request up that is not sent after this time: a chunk is before it, which goes on. */
+  behindMs: 140_000,
   /** Browsers with libwebrtc tell a page that bytes have left only once more than this have, or all. */
   reportedBytes: 100 * 1024,
   /** Older ones say that bytes have left when these enter a buffer of this size. */

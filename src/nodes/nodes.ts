@@ -157,11 +157,15 @@ export class Nodes {
     { signal, verify }: ReadOptions<T>,
   ): Promise<{ records: T[]; denials: number }> {
     const never = new AbortController().signal;
-    const group = await this.#lookup(address.bytes, signal, never, async (node, _, own) => {
+    const ask = async (node: NodeAddress, own: AbortSignal) => {
       const client = await this.#pool.client(node, own);
       const { addresses: named } = await client.findNode(address.bytes, { signal: own });
       this.#named(named);
       return named;
+    };
+    const { lateMs } = nodeLimits;
+    const group = await this.#lookup(address.bytes, signal, never, (node, _, own) => ask(node, own), {
+      lateMs,
     });
     const records: T[] = [];
     let denials = 0;
@@ -195,7 +199,7 @@ export class Nodes {
       this.#named(named);
       return named;
     };
-    const options = { count, width };
+    const options = { count, width, lateMs: nodeLimits.lateMs };
     const nodes = await this.#lookup(address.bytes, signal, never, (node, _, own) => ask(node, own), options);
     return nodes.map((node) => ({ node, known: known.get(node.peerId)! }));
   }
@@ -234,7 +238,7 @@ export class Nodes {
       isClose: (named?: readonly NodeAddress[]) => boolean,
       own: AbortSignal,
     ) => Promise<readonly NodeAddress[]>,
-    extent: Pick<LookupOptions, 'count' | 'width'> = {},
+    extent: Pick<LookupOptions, 'count' | 'width' | 'lateMs'> = {},
   ): Promise<NodeAddress[]> {
     this.#start ??= this.#load();
     await raceAbort(this.#start, this.#closed.signal);

@@ -17,6 +17,8 @@ export type Behaviour =
   | 'browserless'
   /** Everything takes twenty times as long. */
   | 'slow'
+  /** Takes connections, and does not answer for very long. */
+  | 'silent'
   /** Sends wrong bytes for every address. */
   | 'forger'
   /** Names nodes that do not exist, close to the target, and has no records. */
@@ -45,6 +47,7 @@ const roundTrips = { least: 20, most: 200 };
 /** Round trips of ICE, DTLS, SCTP, the channel and the handshake; and the time to compute, in milliseconds. */
 const connecting = { roundTrips: 6, ms: 60 };
 const slowFactor = 20;
+const silentMs = 1_000_000;
 
 /** A network with the routing tables of Kademlia, without cryptography: each node has 20 nodes of each bucket. */
 export class SimulatedNetwork {
@@ -129,7 +132,7 @@ export class SimulatedNetwork {
       pending++;
       try {
         if (isClosed) throw nodeError('unreachable', 'closed');
-        await this.#clock.delay(node.roundTripMs * factor, signal);
+        await this.#clock.delay(node.behaviour === 'silent' ? silentMs : node.roundTripMs * factor, signal);
         onBytes?.(1);
         return make();
       } finally {

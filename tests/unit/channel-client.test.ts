@@ -343,6 +343,30 @@ describe('a connection to an honest node', () => {
     expect(clock.now()).toBeGreaterThanOrEqual(answerMs);
   });
 
+  it('lets a small request fail that waits long behind a chunk, and goes on with the chunk', async () => {
+    const { clock, connected, isClosed } = open(
+      instead('put_chunk', ({ request_id }, server) =>
+        server.respond({ request_id, status: 'ok', type: 'chunk_stored', address: address.hex }),
+      ),
+      (_, channel, clock) => slowDown(channel, clock, () => 4.3),
+    );
+    const client = await clock.run(connected);
+    await clock.run(client.abilities(never));
+    const chunk = { address, bytes: new Uint8Array(4 << 20), quote: {} as StorageQuote, transaction: '' };
+    const stored = client.putChunk(chunk, { signal: never });
+    await clock.pass(5_000);
+    const start = clock.now();
+    // More than the connection has places for.
+    const named = Array.from({ length: 5 }, () => client.findNode(address.bytes, { signal: never }));
+    const results = await clock.run(Promise.allSettled(named));
+    for (const result of results) {
+      expect(result).toMatchObject({ status: 'rejected', reason: { details: { problem: 'unreachable' } } });
+    }
+    expect(clock.now() - start).toBe(nodeLimits.behindMs);
+    await clock.run(stored);
+    expect(isClosed()).toBe(false);
+  });
+
   it('sends nothing behind a part of a chunk', async () => {
     const given: number[] = [];
     const { clock, connected, isClosed } = open(honest, (_, channel, clock) => {

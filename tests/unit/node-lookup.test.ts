@@ -71,6 +71,19 @@ describe('a lookup', () => {
     }
   });
 
+  it('does not wait long for nodes that are busy, once enough others have answered', async () => {
+    const { clock, simulated, client } = network(1_000, { silent: 0.2 });
+    const { signal } = new AbortController();
+    for (let i = 0; i < 5; i++) {
+      const address = simulated.randomAddress();
+      const start = clock.now();
+      const found = await clock.run(client.closest(address, nodeLimits.closeGroup, signal));
+      expect(found).toHaveLength(nodeLimits.closeGroup);
+      expect(clock.now() - start).toBeLessThan(4 * nodeLimits.lateMs);
+      await clock.run(client.pointerVotes(address, { signal, verify }).catch(() => undefined));
+    }
+  });
+
   it('reports an absent record after a finished lookup', async () => {
     const { clock, simulated, client } = network(10_000, { dead: 0.3 });
     const address = simulated.randomAddress();
