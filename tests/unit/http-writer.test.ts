@@ -13,6 +13,7 @@ const address = Address.fromHex('ab'.repeat(32));
 afterEach(() => {
   vi.useRealTimers();
   vi.unstubAllGlobals();
+  vi.restoreAllMocks();
 });
 
 /** Waits for real I/O while the clock is faked. */
@@ -80,7 +81,7 @@ describe('a chunk that is written by HTTP', () => {
 });
 
 describe('a write without an answer', () => {
-  const info = (write: string) => JSON.stringify({ name: 'peer', protocol: 1, write });
+  const info = (write: string, name = 'peer') => JSON.stringify({ name, protocol: 1, write });
 
   /** Runs the code as a page of an origin whose browser refuses writes, such as after a preflight. */
   function asPage(origin: string): void {
@@ -88,13 +89,61 @@ describe('a write without an answer', () => {
   }
 
   /** @param failures how many writes get no answer. */
-  async function peerThat(write: string, failures = Number.POSITIVE_INFINITY) {
+  async function peerThat(write: string, failures = Number.POSITIVE_INFINITY, name = 'peer') {
     return startHttpPeer(({ method }, response) => {
       if (method === 'PUT' && failures-- > 0) response.destroy();
       else if (method === 'PUT') response.writeHead(201).end();
-      else response.end(info(write));
+      else response.end(info(write, name));
     });
   }
+
+  const siteOrigin = `https://${'a'.repeat(52)}.gateway.example`;
+  const ownPeers = 'antway-node-peer';
+
+  it.each([
+    ['the peer has no option for it', 'none', ownPeers, undefined, 'another peer', '--write-token'],
+    ['the page may write in no way', 'open', ownPeers, 'https://app.example', 'https://app.example', '--'],
+    ['the page is one of a site', 'open', 'peer', siteOrigin, '--write-token', '--allow-origin'],
+    ['the page has no origin', 'open', 'peer', 'null', 'without an origin', '--allow-origin'],
+    ['the page has no origin', 'open', 'peer', 'null', '--write-token', 'null'],
+  ])('tells only what helps if %s', async (_, write, name, origin, told, untold) => {
+    const peer = await peerThat(write, Number.POSITIVE_INFINITY, name);
+    if (origin) asPage(origin);
+    const error = await writerTo(peer.url)
+      .put(address, new Uint8Array(3))
+      .catch((reason) => reason);
+    expect(error).toMatchObject({ code: 'REFUSED', message: expect.stringContaining(told) });
+    expect(error.message).not.toContain(untold);
+  });
+
+  it('is looked into once for all writes of an upload', async () => {
+    const peer = await peerThat('token');
+    const writer = writerTo(peer.url);
+    for (let i = 0; i < 3; i++) {
+      await expect(writer.put(address, new Uint8Array(3))).rejects.toMatchObject({
+        code: 'PEERS_UNREACHABLE',
+      });
+    }
+    expect(peer.requests.filter(({ path }) => path === '/-/info')).toHaveLength(1);
+  });
+
+  it.each([
+    ['its information', 'GET', 'open'],
+    ['the second write', 'PUT', 'open'],
+  ])('may succeed later if the peer takes too long for %s', async (_, slow, write) => {
+    asPage('https://app.example');
+    const soon = new AbortController();
+    vi.spyOn(AbortSignal, 'timeout').mockReturnValue(soon.signal);
+    let writes = 0;
+    const peer = await startHttpPeer(({ method }, response) => {
+      if (method === 'PUT' && writes++ === 0) response.destroy();
+      else if (method === slow) soon.abort(new Error('too long'));
+      else response.end(info(write));
+    });
+    await expect(writerTo(peer.url).put(address, new Uint8Array(3))).rejects.toMatchObject({
+      code: 'PEERS_UNREACHABLE',
+    });
+  });
 
   it.each(['put', 'putPointer'] as const)('is refused if the peer takes none, by %s', async (method) => {
     const peer = await peerThat('none');
@@ -116,7 +165,7 @@ describe('a write without an answer', () => {
     expect(peer.requests.map(({ method, path, body }) => [method, path, body.length])).toEqual([
       ['PUT', `/chunk/${address.hex}`, 3],
       ['GET', '/-/info', 0],
-      ['PUT', `/chunk/${address.hex}`, 0],
+      ['PUT', '/chunk/0', 0],
     ]);
   });
 

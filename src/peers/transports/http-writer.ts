@@ -10,8 +10,18 @@ export interface PutOptions {
   signal?: AbortSignal | undefined;
 }
 
+/** The time to find out why a write got no answer. */
+const checkMs = 5_000;
+/** The name of the peers of `antway`, which have no `--write-token` and no `--allow-origin`. */
+const nodePeer = 'antway-node-peer';
+/** The origin of a site: peers let it write only with a token, whatever their operator lists. */
+const siteHost = /^[a-z2-7]{52}\./i;
+
 /** Also writes to a peer. The gateway's worker writes nothing, so it does not load this. */
 export class HttpWriter extends HttpTransport {
+  /** Shared by all writes that get no answer. */
+  #refusal: Promise<AntwayError | undefined> | undefined;
+
   /**
    * @returns whether the chunk is new to the peer.
    * @throws AntwayError `REFUSED` (token, origin, address), `TOO_LARGE` (the chunk, or the store is full),
@@ -85,42 +95,53 @@ export class HttpWriter extends HttpTransport {
       return await this.request(path, { method: 'PUT', headers, body }, signal, use);
     } catch (error) {
       // Browsers do not tell a page whether a server forbids the page to write, or does not answer.
-      if ((error as Error).cause instanceof TypeError) await this.#checkMayWrite(path, signal);
-      throw error;
+      if (!((error as Error).cause instanceof TypeError)) throw error;
+      this.#refusal ??= this.#findRefusal(signal);
+      const refusal = await this.#refusal;
+      signal?.throwIfAborted();
+      throw refusal ?? error;
     }
   }
 
-  /** @throws AntwayError `REFUSED` if the peer answers, and takes no writes from here. */
-  async #checkMayWrite(path: string, signal: AbortSignal | undefined): Promise<void> {
-    const writes = await this.#writes(signal).catch(() => undefined);
+  /** @returns the error `REFUSED` if the peer answers, and takes no writes from here. Never rejects. */
+  async #findRefusal(signal: AbortSignal | undefined): Promise<AntwayError | undefined> {
+    // A peer must not delay an upload by answers that do not come.
+    const soon = AbortSignal.timeout(checkMs);
+    const own = signal ? AbortSignal.any([signal, soon]) : soon;
+    const info = await this.#info(own).catch(() => undefined);
     const page = globalThis.location?.origin;
-    const details = { peer: this.url };
-    if (writes === 'none') {
-      const message = `${this.url} takes no writes. Its operator can allow them with --write-token.`;
-      throw new AntwayError('REFUSED', message, details);
+    const isForeign = page !== undefined && page !== this.url;
+    const token = info?.name === nodePeer ? '' : 'Its operator can allow them with a token (--write-token).';
+    const refused = (who: string, advice: string) =>
+      new AntwayError('REFUSED', `${this.url} takes no writes${who}. ${advice}`.trim(), { peer: this.url });
+    if (info?.write === 'none') {
+      return refused('', token || 'Publish to another peer: this program takes no tokens for writes.');
     }
-    const isForeign = writes === 'open' && page !== undefined && page !== this.url;
-    if (isForeign && !(await this.#answersTo(path, signal))) {
-      const message = `${this.url} takes no writes from pages of ${page}. Its operator can allow them with --allow-origin ${page}, or with a token (--write-token).`;
-      throw new AntwayError('REFUSED', message, details);
-    }
-    signal?.throwIfAborted();
+    if (info?.write !== 'open' || !isForeign || (await this.#answersWrite(own)) || own.aborted)
+      return undefined;
+    if (page === 'null') return refused(' without a token from pages without an origin', token);
+    const isSite = siteHost.test(new URL(page).hostname);
+    if (isSite || !token) return refused(` without a token from pages of ${page}`, token);
+    return refused(
+      ` from pages of ${page}`,
+      `Its operator can allow them with --allow-origin ${page}, or with a token (--write-token).`,
+    );
   }
 
-  /** Returns `write` of `/-/info`. */
-  #writes(signal: AbortSignal | undefined): Promise<unknown> {
+  /** Returns `name` and `write` of `/-/info`. */
+  #info(signal: AbortSignal): Promise<{ name: unknown; write: unknown }> {
     return this.request('/-/info', {}, signal, async (_, reader) => {
       const info = JSON.parse(new TextDecoder().decode(await reader.readToEnd(limits.infoBytes)));
       parseInfo(info);
-      return info.write;
+      return info;
     });
   }
 
-  /** Whether this page gets an answer to a write. An empty one shows it: no record has these bytes. */
-  #answersTo(path: string, signal: AbortSignal | undefined): Promise<boolean> {
+  /** Whether this page gets an answer to a write. The path is no address, so no server stores the empty body as a chunk. */
+  #answersWrite(signal: AbortSignal): Promise<boolean> {
     const headers = { 'Content-Type': 'application/octet-stream' };
     const init = { method: 'PUT', headers, body: new Uint8Array() };
-    return this.request(path, init, signal, async () => true).catch(() => false);
+    return this.request('/chunk/0', init, signal, async () => true).catch(() => false);
   }
 }
 
