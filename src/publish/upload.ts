@@ -27,17 +27,20 @@ const defaultFirstRetryMs = 500;
  * fails, the error tells how many chunks each has.
  */
 export function uploadTo(targets: readonly UploadTarget[], options: UploadOptions = {}): ChunkSink {
-  /** How many chunks each target has. */
-  const counts = targets.map(({ url }) => ({ url, chunks: 0 }));
+  /** The chunks that each target has. A file can have a chunk twice. */
+  const stored = targets.map(() => new Set<string>());
   return {
     async store(chunk, signal) {
       const upload = async (target: UploadTarget, i: number) => {
         const outcome = await uploadChunk(chunk, target, { ...options, signal });
-        counts[i]!.chunks++;
+        stored[i]!.add(chunk.address.hex);
         return outcome;
       };
       const outcomes = await Promise.all(targets.map(upload)).catch((error) => {
-        throw withCounts(error, counts);
+        throw withCounts(
+          error,
+          targets.map(({ url }, i) => ({ url, chunks: stored[i]!.size })),
+        );
       });
       return outcomes.includes('stored') ? 'stored' : 'present';
     },
@@ -53,7 +56,7 @@ function withCounts(error: unknown, counts: readonly { url: string; chunks: numb
   return new AntwayError(
     code,
     `${message} (Of the chunks so far, ${stored}.)`,
-    { ...details, stored: counts.map((count) => ({ ...count })) },
+    { ...details, stored: counts },
     { cause },
   );
 }
