@@ -283,6 +283,11 @@ export class Relay implements Route {
     const details = { relay: this.url, status: response.status, ...(address ? { address } : {}) };
     const code = await codeOf(response);
     signal.throwIfAborted();
+    // This is not trouble of one record: a relay with paid uploads answers none of them.
+    if (address !== undefined && [403, 404, 405].includes(response.status)) {
+      const message = `${this.url} takes no paid uploads from here (${code ?? response.status}).`;
+      return paymentError('CHAIN', message, { ...details, code });
+    }
     switch (response.status) {
       // A node may be some seconds behind the chain.
       case 402: {

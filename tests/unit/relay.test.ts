@@ -4,7 +4,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Address } from '../../src/address.ts';
 import { limits } from '../../src/limits.ts';
 import { arbitrumOne } from '../../src/payment/chain.ts';
+import { isOfOneRecord } from '../../src/payment/errors.ts';
 import { Relay } from '../../src/payment/relay.ts';
+import type { RecordPayment } from '../../src/payment/route.ts';
 import { rpcProvider } from '../../src/payment/rpc.ts';
 import { problemOf } from '../support/payment-problem.ts';
 
@@ -61,6 +63,16 @@ describe('a relay', () => {
     expect(await problemOf(ask())).toBe(problem);
     expect(asked).toBe(times);
     expect(sent).toBeLessThan(64 * 1024 * 1024);
+  });
+
+  it.each([403, 404, 405])('ends an upload at once if it takes none, with the answer %i', async (status) => {
+    answers = [(response) => response.writeHead(status).end('{"code":"FORBIDDEN"}')];
+    const address = 'ab'.repeat(32);
+    const payment = { plan: { address }, transaction: `0x${'cd'.repeat(32)}` } as unknown as RecordPayment;
+    const error = await new Relay(url, 1).store(payment, new Uint8Array(1), signal).catch((reason) => reason);
+    expect(error).toMatchObject({ code: 'REFUSED', message: expect.stringContaining('FORBIDDEN') });
+    expect(isOfOneRecord(error)).toBe(false);
+    expect(asked).toBe(1);
   });
 
   it.each([
