@@ -116,6 +116,20 @@ describe('a write without an answer', () => {
     expect(error.message).not.toContain(untold);
   });
 
+  it('may succeed later if the peer ends meanwhile', async () => {
+    asPage('https://app.example');
+    let writes = 0;
+    const peer = await startHttpPeer(({ method }, response) => {
+      if (method === 'PUT') writes++;
+      if (method === 'PUT' || writes > 1) response.destroy();
+      else response.end(info('open'));
+    });
+    await expect(writerTo(peer.url).put(address, new Uint8Array(3))).rejects.toMatchObject({
+      code: 'PEERS_UNREACHABLE',
+    });
+    expect(writes).toBe(2);
+  });
+
   it('is looked into once for all writes of an upload', async () => {
     const peer = await peerThat('token');
     const writer = writerTo(peer.url);
@@ -161,11 +175,12 @@ describe('a write without an answer', () => {
       code: 'REFUSED',
       message: expect.stringContaining('--allow-origin https://app.example'),
     });
-    // The second write is empty, and shows that it was not chance.
+    // The second write is empty, and shows that it was not chance. The peer is still there after it.
     expect(peer.requests.map(({ method, path, body }) => [method, path, body.length])).toEqual([
       ['PUT', `/chunk/${address.hex}`, 3],
       ['GET', '/-/info', 0],
       ['PUT', '/chunk/0', 0],
+      ['GET', '/-/info', 0],
     ]);
   });
 

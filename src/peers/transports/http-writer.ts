@@ -117,8 +117,9 @@ export class HttpWriter extends HttpTransport {
     if (info?.write === 'none') {
       return refused('', token || 'Publish to another peer: this program takes no tokens for writes.');
     }
-    if (info?.write !== 'open' || !isForeign || (await this.#answersWrite(own)) || own.aborted)
-      return undefined;
+    if (info?.write !== 'open' || !isForeign || (await this.#answersWrite(own))) return undefined;
+    const isHere = await this.#info(own).catch(() => undefined);
+    if (!isHere) return undefined;
     if (page === 'null') return refused(' without a token from pages without an origin', token);
     const isSite = siteHost.test(new URL(page).hostname);
     if (isSite || !token) return refused(` without a token from pages of ${page}`, token);
