@@ -127,7 +127,7 @@ test('a link with a manifest in its fragment opens it, and a broken link shows t
   await expect(content.getByText('Fog again.')).toBeVisible();
 
   await shell.goto(`${gateway.url}/#manifest/${text.slice(0, 40)}`);
-  await expect(shell.locator('#address-note .code')).toHaveText('CORRUPT');
+  await expect(shell.locator('#address-note .code')).toHaveText('BAD_ADDRESS');
 });
 
 test('the web app manifest meets the criteria of browsers', async () => {
