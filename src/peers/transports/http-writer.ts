@@ -32,20 +32,7 @@ export class HttpWriter extends HttpTransport {
     return this.#write(`/chunk/${address.hex}`, body, options, async (response, reader) => {
       if (response.status === 201) return 'stored';
       if (response.status === 200) return 'present';
-      const said = await errorMessage(reader);
-      const details = { address: address.hex, peer: this.url, status: response.status };
-      switch (response.status) {
-        case 401:
-        case 403:
-        case 422:
-        case 451:
-          throw new AntwayError('REFUSED', `${this.url} refused a chunk: ${said}`, details);
-        case 413:
-        case 507:
-          throw new AntwayError('TOO_LARGE', `${this.url} has no room for a chunk: ${said}`, details);
-        default:
-          throw unexpected(response, said);
-      }
+      throw await this.#notTaken('a chunk', address, response, reader);
     });
   }
 
@@ -64,23 +51,36 @@ export class HttpWriter extends HttpTransport {
       if (response.status === 201) return 'stored';
       if (response.status === 200) return 'present';
       if (response.status === 409) return 'outdated';
-      const said = await errorMessage(reader);
-      const details = { address: address.hex, peer: this.url, status: response.status };
-      switch (response.status) {
-        case 401:
-        case 403:
-        case 422:
-        case 451:
-          throw new AntwayError('REFUSED', `${this.url} refused the pointer: ${said}`, details);
-        case 404:
-        case 405:
-          throw new AntwayError('UNSUPPORTED', `${this.url} takes no pointers.`, details);
-        case 507:
-          throw new AntwayError('TOO_LARGE', `${this.url} has no room for the pointer: ${said}`, details);
-        default:
-          throw unexpected(response, said);
+      if (response.status === 404 || response.status === 405) {
+        const details = { address: address.hex, peer: this.url, status: response.status };
+        throw new AntwayError('UNSUPPORTED', `${this.url} takes no pointers.`, details);
       }
+      throw await this.#notTaken('the pointer', address, response, reader);
     });
+  }
+
+  /** The error of an answer to a write that stores nothing. */
+  async #notTaken(
+    what: string,
+    address: Address,
+    response: Response,
+    reader: ByteReader,
+  ): Promise<AntwayError> {
+    const { message } = await errorOf(reader);
+    const said = message || 'no reason given';
+    const details = { address: address.hex, peer: this.url, status: response.status };
+    switch (response.status) {
+      case 401:
+      case 403:
+      case 422:
+      case 451:
+        return new AntwayError('REFUSED', `${this.url} refused ${what}: ${said}`, details);
+      case 413:
+      case 507:
+        return new AntwayError('TOO_LARGE', `${this.url} has no room for ${what}: ${said}`, details);
+      default:
+        return unexpected(response, said);
+    }
   }
 
   async #write<T>(
@@ -144,9 +144,4 @@ export class HttpWriter extends HttpTransport {
     const init = { method: 'PUT', headers, body: new Uint8Array() };
     return this.request('/chunk/0', init, signal, async () => true).catch(() => false);
   }
-}
-
-async function errorMessage(reader: ByteReader): Promise<string> {
-  const { message } = await errorOf(reader);
-  return message || 'no reason given';
 }
