@@ -34,6 +34,11 @@ const instead =
   (request, server) =>
     (request.type === type ? attack : honest)(request, server);
 
+/** Stores each chunk without asking the chain. */
+const storing = instead('put_chunk', ({ request_id }, server) =>
+  server.respond({ request_id, status: 'ok', type: 'chunk_stored', address: address.hex }),
+);
+
 function open(
   answer: Answer,
   change: (server: NodeServer, channel: NodeChannel, clock: VirtualClock) => void = () => undefined,
@@ -249,18 +254,13 @@ describe('a connection to an honest node', () => {
   it('sends a chunk over a slow link, and other requests after it', async () => {
     const bytesPerMs = 20;
     const large = new Uint8Array(1_000_000);
-    const { clock, connected, isClosed } = open(
-      instead('put_chunk', ({ request_id }, server) =>
-        server.respond({ request_id, status: 'ok', type: 'chunk_stored', address: address.hex }),
-      ),
-      (_, channel, clock) => {
-        const { send } = channel;
-        channel.send = async (message) => {
-          await clock.delay(message.length / bytesPerMs);
-          await send(message);
-        };
-      },
-    );
+    const { clock, connected, isClosed } = open(storing, (_, channel, clock) => {
+      const { send } = channel;
+      channel.send = async (message) => {
+        await clock.delay(message.length / bytesPerMs);
+        await send(message);
+      };
+    });
     const client = await clock.run(connected);
     const chunk = { address, bytes: large, quote: {} as StorageQuote, transaction: '' };
     const stored = client.putChunk(chunk, { signal: never });
@@ -293,11 +293,8 @@ describe('a connection to an honest node', () => {
   });
 
   it('gives a small request the time of the bytes that are before it in the browser', async () => {
-    const { clock, connected, isClosed } = open(
-      instead('put_chunk', ({ request_id }, server) =>
-        server.respond({ request_id, status: 'ok', type: 'chunk_stored', address: address.hex }),
-      ),
-      (_, channel, clock) => slowDown(channel, clock, () => 8),
+    const { clock, connected, isClosed } = open(storing, (_, channel, clock) =>
+      slowDown(channel, clock, () => 8),
     );
     const client = await clock.run(connected);
     await clock.run(client.abilities(never));
@@ -315,11 +312,8 @@ describe('a connection to an honest node', () => {
     [1 << 20, 4.2],
     [1 << 20, 9],
   ])('sends a chunk of %i bytes over a link of %f bytes a millisecond', async (size, bytesPerMs) => {
-    const { clock, connected, isClosed } = open(
-      instead('put_chunk', ({ request_id }, server) =>
-        server.respond({ request_id, status: 'ok', type: 'chunk_stored', address: address.hex }),
-      ),
-      (_, channel, clock) => slowDown(channel, clock, () => bytesPerMs),
+    const { clock, connected, isClosed } = open(storing, (_, channel, clock) =>
+      slowDown(channel, clock, () => bytesPerMs),
     );
     const client = await clock.run(connected);
     await clock.run(client.abilities(never));
@@ -344,11 +338,8 @@ describe('a connection to an honest node', () => {
   });
 
   it('lets a small request fail that waits long behind a chunk, and goes on with the chunk', async () => {
-    const { clock, connected, isClosed } = open(
-      instead('put_chunk', ({ request_id }, server) =>
-        server.respond({ request_id, status: 'ok', type: 'chunk_stored', address: address.hex }),
-      ),
-      (_, channel, clock) => slowDown(channel, clock, () => 4.3),
+    const { clock, connected, isClosed } = open(storing, (_, channel, clock) =>
+      slowDown(channel, clock, () => 4.3),
     );
     const client = await clock.run(connected);
     await clock.run(client.abilities(never));
