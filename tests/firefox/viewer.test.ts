@@ -1,5 +1,7 @@
 import type { Frame, Page } from 'puppeteer-core';
-import { expect } from 'vitest';
+import { describe, expect } from 'vitest';
+import { LookingPeer } from '../support/looking-peer.ts';
+import { LoopbackServer } from '../support/loopback-server.ts';
 import { startSiteOnOwnOrigin } from '../support/site-on-own-origin.ts';
 import { test } from './harness.ts';
 
@@ -93,4 +95,41 @@ test('the viewer shares a link that works elsewhere', async ({ startPeer, startH
   await expect.poll(() => textOf(shell, '.share-main .result-text')).toBe(`ant://${address}/`);
   await shell.waitForSelector('.qr');
   await shell.close();
+});
+
+describe('a user leaves while peers look for content, and the next page comes late', () => {
+  /** A page that comes this long after Firefox has ended the requests of the page before. */
+  const startLatePage = (afterMs: number) =>
+    LoopbackServer.start((_, response) => {
+      response.setHeader('Content-Type', 'text/html');
+      setTimeout(() => response.end('<title>Next</title>'), afterMs);
+    });
+
+  test('the viewer lets the user go', async ({ startPeer, startHost, browser }) => {
+    await using looking = await LookingPeer.start(await startPeer());
+    await using next = await startLatePage(2_500);
+    const host = await startHost({ peers: [looking.url] });
+    const shell = await browser.newPage();
+    await shell.goto(host.url);
+    await shell.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
+    await openFromApp(shell, 'ab'.repeat(32));
+    await expect.poll(() => looking.busyAnswers, { timeout: 30_000 }).toBeGreaterThan(0);
+    await shell.goto(next.url);
+    expect(await shell.title()).toBe('Next');
+    await shell.close();
+  });
+
+  test('the progress page lets the user go', async ({ startPeer, startHost, browser }) => {
+    await using looking = await LookingPeer.start(await startPeer());
+    await using next = await startLatePage(3_500);
+    const host = await startHost({ peers: [looking.url] });
+    const page = await browser.newPage();
+    await page.goto(host.url);
+    await page.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
+    await page.goto(`${host.url}/${'ab'.repeat(32)}/`);
+    await page.waitForSelector('#seconds');
+    await page.goto(next.url);
+    expect(await page.title()).toBe('Next');
+    await page.close();
+  });
 });

@@ -606,11 +606,14 @@ describe('the script of the progress page', () => {
     expect(cancel).toHaveBeenCalledBefore(location.reload);
   });
 
-  it('reloads 2 s after a rejected request', async () => {
-    const { location } = run(() => Promise.reject(new TypeError('no worker')));
-    await vi.advanceTimersByTimeAsync(1_999);
+  it('asks again 2 s after a rejected request, because a reload would keep a user here who leaves', async () => {
+    const rejected = () => Promise.reject(new TypeError('no worker'));
+    const { location, fetch } = run(rejected, rejected, async () => new Response('x'));
+    await vi.advanceTimersByTimeAsync(3_999);
+    expect(fetch).toHaveBeenCalledTimes(2);
     expect(location.reload).not.toHaveBeenCalled();
     await vi.advanceTimersByTimeAsync(1);
+    expect(fetch).toHaveBeenCalledTimes(3);
     expect(location.reload).toHaveBeenCalledOnce();
   });
 

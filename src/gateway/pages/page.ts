@@ -78,12 +78,13 @@ export const trustQuestion: OwnScript = {
  * waits for the content. It asks for as much as the navigation, so that the navigation does not wait again. After a
  * while it is answered with the header `Antway-Waiting` and sent again. Chromium does not tell the worker that a user
  * has left a page, so the lookups end when these requests end. After a failed request, the reloaded page shows the
- * error. A rejected request means that the worker or the network is away for a moment. The counter stops, because a
- * download does not replace the page.
+ * error. A rejected request means that the worker is away for a moment, or that the user is leaving: Firefox then ends
+ * the requests long before the page, and a reload would end the user's navigation. The counter stops, because a download
+ * does not replace the page.
  */
 export const openOnceFound: OwnScript = {
-  text: "{const s=document.querySelector('#seconds');let n=+s.textContent;const t=setInterval(()=>{s.textContent=++n},1e3);(async()=>{let r;do r=await fetch(location.href,{headers:{'Antway-As-Data':'progress'}}).catch(()=>0);while(r?.headers?.has('Antway-Waiting'));r?r.body?.cancel().catch(()=>0):await new Promise(d=>setTimeout(d,2e3));clearInterval(t);location.reload()})()}",
-  hash: 'sha256-WtSxHPo5wDFHhZmqFKGZkHSK0eXWFYZSu7vdX6g1bx0=',
+  text: "{const s=document.querySelector('#seconds');let n=+s.textContent;const t=setInterval(()=>{s.textContent=++n},1e3);(async()=>{let r;do r=await fetch(location.href,{headers:{'Antway-As-Data':'progress'}}).catch(()=>new Promise(d=>setTimeout(d,2e3)));while(!r||r.headers.has('Antway-Waiting'));r.body?.cancel().catch(()=>0);clearInterval(t);location.reload()})()}",
+  hash: 'sha256-iuuUOrkH+7j29eaThhNkd5shm2lcWPEBisvFCV/if4c=',
   mayAsk: true,
 };
 

@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { isAbort } from '../../errors.ts';
 import { typeOfName } from '../../gateway/http/content-type.ts';
 import { openInPlace } from '../content-link.tsx';
+import { LeaveWatch } from '../leave-watch.ts';
 import { useVisible } from '../observable.ts';
 import { ownOrigins } from '../own-origins.ts';
 import { goToView, hrefOfView, type ViewRoute } from '../route.ts';
@@ -17,6 +18,8 @@ const followMs = 3_000;
 const readMs = 1_000;
 /** A frame's page becomes known to the worker about when its frame reports the load. In milliseconds. */
 const retriesMs = [0, 150, 600];
+/** When content is opened again whose opening failed because the user was leaving. In milliseconds. */
+const againMs = 1_000;
 
 const own = 'allow-same-origin allow-downloads allow-popups allow-popups-to-escape-sandbox';
 
@@ -90,6 +93,7 @@ export function useView(
   const shown = useRef<ShownView | null>(null);
   const opened = useRef<ViewRoute | null>(null);
   const follower = useRef<FrameFollower | null>(null);
+  const [leaving] = useState(() => new LeaveWatch());
 
   function show(view: ShownView) {
     shown.current = view;
@@ -130,11 +134,13 @@ export function useView(
     const path = isNew || !current.current ? route.view : current.current.path;
     if (current.current?.path === path && current.current.attempt === attempt) return;
     const stop = new AbortController();
+    const endWatch = leaving.watch();
     // The way back to the page before must open it again, also while this path still opens.
     current.current = { path, attempt: Number.NaN };
     shown.current = null;
     setState({ step: 'opening' });
-    open(path, stop.signal).then(
+    const opening = open(path, stop.signal).finally(endWatch);
+    opening.then(
       async (opened) => {
         if (stop.signal.aborted || !opened) return;
         current.current = { path: opened.path, attempt };
@@ -145,6 +151,11 @@ export function useView(
       },
       (error) => {
         if (isAbort(error, stop.signal)) return;
+        if (leaving.isLeaving) {
+          // The page stays if that leads to a download, for example.
+          setTimeout(() => !stop.signal.aborted && setAttempt(attempt + 1), againMs);
+          return;
+        }
         // The gateway's page has the details of the error, and what the user can do.
         openInPlace(path);
       },

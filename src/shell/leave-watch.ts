@@ -1,0 +1,24 @@
+/** How long a navigation may wait for its server, in milliseconds. */
+const mostMs = 10_000;
+
+/**
+ * Knows whether the user is leaving this page. Firefox then ends the page's requests, long before the page itself ends. A
+ * page that goes elsewhere because of their errors ends the user's navigation.
+ */
+export class LeaveWatch {
+  private leftAt = Number.NEGATIVE_INFINITY;
+
+  /** @returns ends the watch. Some browsers do not store a page with such a listener for the way back. */
+  watch(): () => void {
+    const note = () => {
+      this.leftAt = performance.now();
+    };
+    addEventListener('beforeunload', note);
+    return () => removeEventListener('beforeunload', note);
+  }
+
+  /** Whether the user has begun to leave within the last ten seconds, and the page is still here. */
+  get isLeaving(): boolean {
+    return performance.now() - this.leftAt < mostMs;
+  }
+}
