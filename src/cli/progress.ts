@@ -5,10 +5,14 @@ import type { Output } from './output.ts';
 
 /** Shows the progress of a publication on a terminal. */
 export function showPublication(output: Output) {
-  const bar = barOf(output, '{stage} {bar} {percentage}% of {size} · {chunks} chunks');
+  const bar = barOf(output, '{stage} {bar} {percentage}% of {size} · {chunks}');
   return {
     update(progress: PublishProgress): void {
-      const payload = { stage: stageOf(progress), size: formatBytes(progress.size), chunks: progress.chunks };
+      const payload = {
+        stage: stageOf(progress),
+        size: formatBytes(progress.size),
+        chunks: chunksOf(progress),
+      };
       // Hashing and encryption are one pass over the bytes each.
       bar.update(progress.hashedBytes + progress.encryptedBytes, 2 * progress.size, payload);
     },
@@ -46,6 +50,10 @@ function barOf(output: Output, format: string) {
       isStarted = false;
     },
   };
+}
+
+function chunksOf({ chunks, failedChunks }: PublishProgress): string {
+  return failedChunks === 0 ? `${chunks} chunks` : `${chunks} chunks, ${failedChunks} failed`;
 }
 
 function stageOf({ size, hashedBytes, encryptedBytes }: PublishProgress): string {

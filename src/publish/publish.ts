@@ -24,6 +24,8 @@ export interface PublishProgress {
   /** Chunks that the sink has, and how many of them it already had. */
   chunks: number;
   presentChunks: number;
+  /** Chunks that the sink could not store. It stores the others before the upload ends with an error. */
+  failedChunks: number;
 }
 
 export interface Published {
@@ -58,13 +60,15 @@ export async function publishFile(source: RandomAccess, options: PublishOptions)
     encryptedBytes: 0,
     chunks: 0,
     presentChunks: 0,
+    failedChunks: 0,
   };
   const report = () => progress?.({ ...state });
   let uploadedBytes = 0;
   const queue = new UploadQueue(sink, options.signal, (chunk, outcome) => {
-    state.chunks++;
+    if (outcome === 'failed') state.failedChunks++;
+    else state.chunks++;
     if (outcome === 'stored') uploadedBytes += chunk.bytes.length;
-    else state.presentChunks++;
+    if (outcome === 'present') state.presentChunks++;
     report();
   });
   try {
@@ -92,12 +96,14 @@ export async function publishFile(source: RandomAccess, options: PublishOptions)
   }
 }
 
+type Outcome = 'stored' | 'present' | 'failed';
+
 class UploadQueue {
   readonly signal: AbortSignal;
   readonly #controller = new AbortController();
   readonly #inFlight = new Set<Promise<void>>();
   readonly #sink: ChunkSink;
-  readonly #onStored: (chunk: EncryptedChunk, outcome: 'stored' | 'present') => void;
+  readonly #onOutcome: (chunk: EncryptedChunk, outcome: Outcome) => void;
   /** The errors of chunks after which the upload continued. */
   readonly #failures: unknown[] = [];
   #failuresInSuccession = 0;
@@ -105,10 +111,10 @@ class UploadQueue {
   constructor(
     sink: ChunkSink,
     signal: AbortSignal | undefined,
-    onStored: (chunk: EncryptedChunk, outcome: 'stored' | 'present') => void,
+    onOutcome: (chunk: EncryptedChunk, outcome: Outcome) => void,
   ) {
     this.#sink = sink;
-    this.#onStored = onStored;
+    this.#onOutcome = onOutcome;
     this.signal = signal ? AbortSignal.any([signal, this.#controller.signal]) : this.#controller.signal;
   }
 
@@ -146,10 +152,11 @@ class UploadQueue {
       if (!this.#sink.mayContinue?.(error)) throw error;
       this.#failures.push(error);
       if (++this.#failuresInSuccession === mostFailures) throw this.#failures[0];
+      this.#onOutcome(chunk, 'failed');
       return;
     }
     // A chunk that was there before does not show that the sink still works.
     if (outcome === 'stored') this.#failuresInSuccession = 0;
-    this.#onStored(chunk, outcome);
+    this.#onOutcome(chunk, outcome);
   }
 }

@@ -201,6 +201,8 @@ export interface AntPublishProgress {
   /** Chunks that are stored, and how many of them were there before. */
   chunks: number;
   presentChunks: number;
+  /** Chunks that could not be stored. The others are stored before the publication fails. Only paid uploads continue so. */
+  failedChunks: number;
   /** All chunks of the publication. */
   totalChunks: number;
 }

@@ -56,7 +56,7 @@ export interface RelayFaults {
   putStatus?: number;
   /** Only so many of the next writes get `putStatus`. */
   putFailures?: number;
-  /** How long a write takes. */
+  /** How long a write takes that does not get `putStatus`. */
   putDelayMs?: number;
   /** Says that a record is stored, and forgets it. */
   forgets?: boolean;
@@ -183,8 +183,8 @@ export class RelayDouble {
     if (request.url === '/network/merkle') return this.#pools(JSON.parse(body.toString()));
     const [, path, address] = /^\/(.*)\/([0-9a-f]{64})$/.exec(request.url!) ?? [];
     if (request.method === 'PUT') {
-      await delay(this.faults.putDelayMs ?? 0, undefined, { ref: false });
       if (path !== 'pointer') return [await this.#put(address!, body), {}];
+      await this.#delayWrite();
       this.ownPointers.set(address!, body);
       return [201, {}];
     }
@@ -232,12 +232,17 @@ export class RelayDouble {
     return [200, { pools: change(pools.map((address) => this.pool(address, timestamp))) }];
   }
 
+  #delayWrite(): Promise<void> {
+    return delay(this.faults.putDelayMs ?? 0, undefined, { ref: false });
+  }
+
   async #put(address: string, body: Buffer): Promise<number> {
     const { putStatus, putFailures = Number.POSITIVE_INFINITY, forgets } = this.faults;
     if (putStatus !== undefined && putFailures > 0) {
       this.faults.putFailures = putFailures - 1;
       return putStatus;
     }
+    await this.#delayWrite();
     const length = body.readUInt32LE();
     const head = JSON.parse(body.subarray(4, 4 + length).toString()) as { plan?: Plan; merkle?: BatchProof };
     const bytes = body.subarray(4 + length);

@@ -268,13 +268,18 @@ describe('publishing a file', () => {
       };
     }
 
-    it('stores the other chunks before it fails, but not the record', async () => {
+    it('stores the other chunks and counts before it fails, but does not store the record', async () => {
       const sink = troubledSink((before) => {
         if (before % 3 === 0) throw trouble(`chunk ${before}`);
       });
-      await expect(publishFile(large, { codec, sink })).rejects.toThrow('chunk 0');
+      let last: PublishProgress | undefined;
+      const progress = (now: PublishProgress) => {
+        last = now;
+      };
+      await expect(publishFile(large, { codec, sink, progress })).rejects.toThrow('chunk 0');
       // Ten chunks of the file, and three of its data map.
       expect([sink.asked(), sink.stored.length]).toEqual([13, 8]);
+      expect(last).toMatchObject({ chunks: 8, failedChunks: 5 });
     });
 
     it('ends after four failures without a stored chunk between them', async () => {

@@ -318,6 +318,11 @@ function Work({
           {t.chunkProgress(formatChunks(progress.chunks), formatCount(progress.presentChunks), places > 1)}
         </p>
       )}
+      {progress && progress.failedChunks > 0 && (
+        <p class="note" role="status">
+          {t.chunksFailed(formatChunks(progress.failedChunks))}
+        </p>
+      )}
       <p class="actions">
         <Button look="quiet" onClick={() => publishSession.cancel()}>
           {t.cancel}

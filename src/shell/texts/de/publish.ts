@@ -62,6 +62,8 @@ export const publish: Texts['publish'] = {
   progress: (done, all) => `${done} von ${all}`,
   chunkProgress: (chunks, present, hasSeveralPlaces) =>
     `${chunks} ${hasSeveralPlaces ? 'an allen Orten ' : ''}gespeichert, ${present} davon waren schon da`,
+  chunksFailed: (chunks) =>
+    `Bisher fehlgeschlagen: ${chunks}. Zuerst werden die übrigen gespeichert. Danach können Sie mit den fehlgeschlagenen fortfahren.`,
   cancel: 'Abbrechen',
   cancelled:
     'Abgebrochen. Hochgeladene Chunks bleiben bei den Peers. Sie werden nicht erneut gesendet, wenn Sie fortfahren.',

@@ -60,6 +60,8 @@ export const publish = {
   progress: (done: string, all: string) => `${done} of ${all}`,
   chunkProgress: (chunks: string, present: string, hasSeveralPlaces: boolean) =>
     `${chunks} stored${hasSeveralPlaces ? ' at all places' : ''}, ${present} of them were already there`,
+  chunksFailed: (chunks: string) =>
+    `${chunks} failed so far. The upload first stores the others. Then you can continue with the failed ones.`,
   cancel: 'Cancel',
   cancelled: 'Cancelled. Uploaded chunks stay at the peers. They are not sent again when you continue.',
   failed: 'This failed:',
