@@ -9,14 +9,20 @@ export type Change = 'faster' | 'slower' | 'noise';
 export interface Comparison {
   scenario: string;
   case: string;
-  /** The compared value: the ratio to the ceiling, where both have one, since it depends less on the machine. */
-  unit: 'of the ceiling' | 'MB/s' | 'requests/s' | 'ms';
+  /** The compared value: the ratio to the first of `references` that both have, since it depends less on the machine. */
+  unit: 'of the ceiling' | 'of native' | 'MB/s' | 'requests/s' | 'ms';
   before: Distribution;
   after: Distribution;
   /** By which the median became better: 0.1 is a tenth better, -0.1 a tenth worse. */
   gain: number;
   change: Change;
 }
+
+/** Baselines that the project's code does not change, measured in the same rounds. */
+const references = [
+  { role: 'ceiling', unit: 'of the ceiling' },
+  { role: 'native', unit: 'of native' },
+] as const;
 
 /** Differences of the medians below this share are not told as changes, however close together the rounds are. */
 const leastGain = 0.05;
@@ -36,10 +42,13 @@ export function compare(before: LabRun, after: LabRun): Comparison[] {
 }
 
 function compareCase(former: ScenarioRun, run: ScenarioRun, name: string): Comparison | undefined {
-  const ratios = [former, run].map((each) => ratiosTo(each, name, 'ceiling'));
-  const values = [former, run].map((each) => absolute(each, name));
-  const hasRatios = ratios[0] !== undefined && ratios[1] !== undefined;
-  const [before, after] = hasRatios ? ratios : values;
+  const found = references
+    .map(({ role, unit }) => {
+      return { unit, before: ratiosTo(former, name, role), after: ratiosTo(run, name, role) };
+    })
+    .find(({ before, after }) => before && after);
+  const value = found ?? { unit: unitOf(run), before: absolute(former, name), after: absolute(run, name) };
+  const { unit, before, after } = value;
   if (!before || !after) return undefined;
   const isMoreBetter = isRate(run.measure);
   const gain = isMoreBetter ? after.median / before.median - 1 : before.median / after.median - 1;
@@ -47,7 +56,7 @@ function compareCase(former: ScenarioRun, run: ScenarioRun, name: string): Compa
   return {
     scenario: run.name,
     case: name,
-    unit: hasRatios ? 'of the ceiling' : unitOf(run),
+    unit,
     before,
     after,
     gain,

@@ -149,6 +149,18 @@ describe('a comparison of two runs', () => {
     );
   });
 
+  it('compares with native code in the same rounds where there is no ceiling', () => {
+    const run = (own: number, native: number) => {
+      const made = runOf({ encrypt: [own, own], native: [native, native] });
+      made.cases[1]!.role = 'native';
+      return labRun(made);
+    };
+    expect(compare(run(50, 100), run(40, 80))).toMatchObject([
+      { case: 'encrypt', unit: 'of native', before: { median: 0.5 }, change: 'noise' },
+    ]);
+    expect(compare(run(50, 100), run(40, 100))).toMatchObject([{ change: 'slower' }]);
+  });
+
   it('calls it noise when they do not, or differ by little', () => {
     const before = labRun(runOf({ hot: [90, 60], ceiling: [100, 100] }));
     const after = labRun(runOf({ hot: [70, 55], ceiling: [100, 100] }));
