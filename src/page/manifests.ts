@@ -1,5 +1,5 @@
 import { parseAddressText } from '../address-text.ts';
-import { manifestOfLink } from '../content/manifest.ts';
+import { wholeManifestOfLink } from '../content/manifest.ts';
 import { DropInError } from '../drop-in/error.ts';
 import type { AntManifest } from './types.ts';
 import type { WorkerRequests } from './worker-requests.ts';
@@ -45,11 +45,10 @@ function bytesOf(manifest: string | URL | Blob | BufferSource): Blob | BufferSou
   }
   const parsed = parseAddressText(String(manifest));
   // The text may have the keys of private files, so it is in no message.
-  const bad = () => new DropInError('BAD_ADDRESS', 'The text is no link to a manifest.');
-  if (!('manifest' in parsed)) throw bad();
+  if (!('manifest' in parsed)) throw new DropInError('BAD_ADDRESS', 'The text is no link to a manifest.');
   try {
-    return manifestOfLink(`ant://manifest/${parsed.manifest}`);
-  } catch {
-    throw bad();
+    return wholeManifestOfLink(`ant://manifest/${parsed.manifest}`);
+  } catch (cause) {
+    throw new DropInError('BAD_ADDRESS', (cause as Error).message, undefined, { cause });
   }
 }

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { encodeManifest } from '../../src/content/manifest.ts';
 import { DropInError } from '../../src/drop-in/error.ts';
 import { watchEvents } from '../../src/page/events.ts';
 import { pageManifests } from '../../src/page/manifests.ts';
@@ -162,9 +163,13 @@ describe('a manifest', () => {
         return Response.json({ code: 'CORRUPT', message: 'This is not a valid manifest.' }, { status: 502 });
       }),
     );
-    const error = await manifests.add('https://gateway.example/#manifest/c2VjcmV0').catch((error) => error);
-    expect(error).toMatchObject({ code: 'CORRUPT' });
-    expect(`${error.message} ${urls}`).not.toMatch(/c2VjcmV0|secret/);
+    const text = Buffer.from(encodeManifest({ name: 'secret', entries: [] })).toString('base64url');
+    const failureOf = (text: string) =>
+      manifests.add(`https://gateway.example/#manifest/${text}`).catch((error) => error);
+    const errors = [await failureOf(text), await failureOf(text.slice(0, -4))];
+    expect(errors).toMatchObject([{ code: 'CORRUPT' }, { name: 'DropInError', code: 'BAD_ADDRESS' }]);
+    expect(errors[1].message).toContain('Copy the whole link');
+    expect(`${errors} ${urls}`).not.toMatch(new RegExp(`${text.slice(0, 12)}|secret`));
     expect(urls).toEqual(['manifests']);
   });
 
