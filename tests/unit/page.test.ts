@@ -313,6 +313,17 @@ describe('an error', () => {
     expect(document).toContain('npm start -- --network');
   });
 
+  it('says of a peer that answered nothing only that, whatever it said earlier', async () => {
+    const failed = { ...attempts[0], code: 'PEERS_UNREACHABLE' } as const;
+    const tried = [failed, { ...failed, peer: 'https://busy.example', answered: true as const }];
+    const network = { name: 'net', state: 'connected', peers: 9, since: null, problem: null } as const;
+    const networks = ['https://peer.example', 'https://busy.example'].map((peer) => ({ peer, network }));
+    const error = new AntwayError('PEERS_UNREACHABLE', 'no', { attempts: tried, networks });
+    const document = await (await respondTo(error, navigation())).text();
+    expect(document).toContain(`<code>https://peer.example</code>: ${en.network.noAnswer}</li>`);
+    expect(document).toContain('<code>https://busy.example</code>: <bdi>connected to');
+  });
+
   it('names five peers and counts the rest', async () => {
     const networks = Array.from({ length: 5_000 }, (_, i) => ({
       peer: `https://p${i}.example`,

@@ -19,6 +19,8 @@ export interface Reach {
   peers: readonly NetworkOfPeer[];
   /** The peers that have blocked the address. */
   refusing: ReadonlySet<string>;
+  /** The peers that answered no request. What they said earlier may be out of date. */
+  silent: ReadonlySet<string>;
   /** Whether another peer is connected to a network, or is a program that reads from one. */
   isNetwork: boolean;
 }
@@ -26,10 +28,16 @@ export interface Reach {
 /** @param attempts to fetch the content. */
 export function reachOf(peers: readonly NetworkOfPeer[], attempts: readonly Attempt[]): Reach {
   const refusing = new Set(attempts.flatMap(({ code, peer }) => (code === 'DENIED' ? peer : [])));
+  const answering = new Set(attempts.flatMap((each) => (isSilence(each) ? [] : each.peer)));
+  const silent = new Set(attempts.flatMap(({ peer }) => (answering.has(peer) ? [] : peer)));
   const isNetwork = peers.some(
     (each) => !refusing.has(each.peer) && (isProgram(each) || (each.network && isConnected(each.network))),
   );
-  return { peers, refusing, isNetwork };
+  return { peers, refusing, silent, isNetwork };
+}
+
+function isSilence({ code, answered }: Attempt): boolean {
+  return code === 'PEERS_UNREACHABLE' && !answered;
 }
 
 /** Most peers on a page. */
@@ -43,12 +51,8 @@ const antTp = 'anttp+http://127.0.0.1:18888';
  * @param code of the error. `NOT_FOUND`: every peer answered that it does not have the content.
  * @param shell URL of the shell, if the user can add a peer there.
  */
-export function reachText(
-  { peers, refusing, isNetwork }: Reach,
-  reader: Reader,
-  code: ErrorCode,
-  shell: string | undefined,
-): Html {
+export function reachText(reach: Reach, reader: Reader, code: ErrorCode, shell: string | undefined): Html {
+  const { peers, isNetwork } = reach;
   const { texts } = reader;
   const { network: t } = texts;
   const clients = peers.filter(({ network }) => network);
@@ -64,9 +68,7 @@ export function reachText(
           ? html`<p>${t.none}</p>`
           : '';
   const items = peers.slice(0, listedPeers).map(
-    (
-      peer,
-    ) => html`<li><code>${peer.peer}</code>: ${refusing.has(peer.peer) ? t.blocks : peerText(peer, texts)}</li>
+    (peer) => html`<li><code>${peer.peer}</code>: ${peerText(peer, reach, texts)}</li>
 `,
   );
   const more = peers.length - items.length;
@@ -77,8 +79,10 @@ ${peers.length > 0 ? list : ''}
 ${shell && !isNetwork ? nextSteps(reader, shell) : ''}`;
 }
 
-function peerText(peer: NetworkOfPeer, texts: PageTexts): Html {
+function peerText(peer: NetworkOfPeer, { refusing, silent }: Reach, texts: PageTexts): Html {
   const { network: t } = texts;
+  if (refusing.has(peer.peer)) return html`${t.blocks}`;
+  if (silent.has(peer.peer)) return html`${t.noAnswer}`;
   if (peer.network) return networkText(peer.network, texts);
   if (isProgram(peer)) return html`${t.program}`;
   return html`${peer.network === null ? t.store : t.silent}`;

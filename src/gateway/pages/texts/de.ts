@@ -100,6 +100,7 @@ export const de: PageTexts = {
     none: 'Kein Peer meldet eine Verbindung zum Netzwerk. Ein solcher Peer hat meist nur, was bei ihm veröffentlicht wurde.',
     store: 'gibt heraus, was er gespeichert hat',
     silent: 'hat nicht gesagt, womit er verbunden ist',
+    noAnswer: 'hat nicht geantwortet',
     blocks: 'hat diese Adresse gesperrt',
     program: 'liest aus dem Autonomi-Netzwerk',
     addPeer: 'Peer hinzufügen',

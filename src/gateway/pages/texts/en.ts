@@ -82,6 +82,7 @@ export const en: PageTexts = {
     none: 'No peer reports a connection to the network. Such a peer usually has only what somebody published to it.',
     store: 'gives out what it stores',
     silent: 'did not say what it is connected to',
+    noAnswer: 'did not answer',
     blocks: 'has blocked this address',
     program: 'reads from the Autonomi network',
     addPeer: 'Add a peer',

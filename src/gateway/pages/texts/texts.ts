@@ -52,6 +52,7 @@ export interface PageTexts {
     /** A peer on its own: it has no network, is silent, or is AntTP or antd. */
     store: string;
     silent: string;
+    noAnswer: string;
     blocks: string;
     program: string;
     addPeer: string;
