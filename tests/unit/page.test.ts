@@ -311,6 +311,8 @@ describe('an error', () => {
     expect(document).not.toContain(en.network.none);
     expect(document).toContain(`<code>https://peer.example</code>: ${en.network.silent}`);
     expect(document).toContain('npm start -- --network');
+    expect(document).toContain(`<a class="primary" href="">${en.tryAgain}</a>`);
+    expect(document).toContain(`<a href="/#peer=">${en.network.addPeer}</a>`);
   });
 
   it('says of a peer that answered nothing only that, whatever it said earlier', async () => {

@@ -135,11 +135,14 @@ function actionsOf(
   const { texts } = reader;
   const { code } = error;
   if (site) return html`<a class="primary" href="${site.root}/">${texts.siteStart}</a>`;
+  const retry = html`<a class="primary" href="">${texts.tryAgain}</a>`;
   if (shell && reach && !reach.isNetwork) {
-    return html`<a class="primary" href="${shell}#peer="${shellTarget(reader)}>${texts.network.addPeer}</a><a href="">${texts.tryAgain}</a>`;
+    const add = html`href="${shell}#peer="${shellTarget(reader)}>${texts.network.addPeer}</a>`;
+    return code === 'PEERS_UNREACHABLE'
+      ? html`${retry}<a ${add}`
+      : html`<a class="primary" ${add}<a href="">${texts.tryAgain}</a>`;
   }
-  const canPass = passing.has(code) || isDeniedByPeers(error);
-  return canPass ? html`<a class="primary" href="">${texts.tryAgain}</a>` : html``;
+  return passing.has(code) || isDeniedByPeers(error) ? retry : html``;
 }
 
 /** Whether the peers refuse the address, and not this gateway. */
