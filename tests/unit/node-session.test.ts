@@ -19,7 +19,7 @@ import {
 } from '../../src/nodes/messages.ts';
 import { formatNodeAddress, parseNodeAddress } from '../../src/nodes/node-address.ts';
 import { nodeLimits } from '../../src/nodes/node-limits.ts';
-import { Handshake } from '../../src/nodes/session.ts';
+import { Handshake, Session } from '../../src/nodes/session.ts';
 import type { NodePrice } from '../../src/payment/node-price.ts';
 import { encodeProof } from '../../src/payment/node-quote.ts';
 import vectors from '../fixtures/nodes/session.json' with { type: 'json' };
@@ -110,6 +110,24 @@ describe('the session with the network’s own crate', () => {
     expect(() => session.decrypt(new Uint8Array()), 'nothing').toThrow();
     expect(session.decrypt(records[1]!).length).toBeGreaterThan(0);
   });
+});
+
+describe('a record', () => {
+  const [own, other] = [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)];
+
+  it.each([...Array.from({ length: 50 }, (_, length) => length), 4095, 4096, 4097, 70_001])(
+    'of %i bytes, which the library encrypted as a whole, is decrypted in place',
+    (length) => {
+      const plaintext = new Uint8Array(length).map((_, i) => 7 * i + length);
+      const record = new Session(own, other).encrypt(plaintext);
+      expect(Buffer.from(new Session(other, own).decrypt(record.slice()))).toEqual(Buffer.from(plaintext));
+      for (const at of [9, 9 + (length >> 1), record.length - 17, record.length - 1]) {
+        const changed = record.slice();
+        changed[at]! ^= 0x80;
+        expect(() => new Session(other, own).decrypt(changed), `byte ${at}`).toThrow();
+      }
+    },
+  );
 });
 
 describe('messages of the network’s own crate', () => {
