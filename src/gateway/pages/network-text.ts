@@ -19,7 +19,7 @@ export interface Reach {
   peers: readonly NetworkOfPeer[];
   /** The peers that have blocked the address. */
   refusing: ReadonlySet<string>;
-  /** The peers that answered no request. What they said earlier may be out of date. */
+  /** The peers that answered no request. Their earlier statements may be out of date. */
   silent: ReadonlySet<string>;
   /** Whether another peer is connected to a network, or is a program that reads from one. */
   isNetwork: boolean;
