@@ -39,6 +39,7 @@ self.onmessage = async ({ data, ports: [port] }: MessageEvent<PublishRequest>) =
   } catch (error) {
     answer = isAbort(error, cancelling.signal) ? { type: 'cancelled' } : failureOf(error);
   }
+  sendNewest();
   self.postMessage(answer);
 };
 
@@ -125,17 +126,27 @@ function encrypt(source: RandomAccess, sink: ChunkSink, isPrivate: boolean) {
   );
 }
 
-let reportedAt = 0;
+let reportedAt = Number.NEGATIVE_INFINITY;
+/** The newest report, until it is sent. The upload may stand still after it. */
+let newest: PublishAnswer | undefined;
 
 function report(progress: PublishProgress): void {
   sendReport({ type: 'progress', progress });
 }
 
 function sendReport(report: PublishAnswer): void {
-  const now = performance.now();
-  if (now - reportedAt < progressMs) return;
-  reportedAt = now;
-  self.postMessage(report);
+  const isAnnounced = newest !== undefined;
+  newest = report;
+  const waitMs = reportedAt + progressMs - performance.now();
+  if (waitMs <= 0) sendNewest();
+  else if (!isAnnounced) setTimeout(sendNewest, waitMs);
+}
+
+function sendNewest(): void {
+  if (!newest) return;
+  reportedAt = performance.now();
+  self.postMessage(newest);
+  newest = undefined;
 }
 
 function contentOf(input: PublishInput & { isPrivate: boolean }, published: Published): EncryptedContent {
