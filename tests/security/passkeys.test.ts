@@ -9,6 +9,9 @@ import { unregisterByFrame } from './hostile-site.ts';
 
 const group = 'Passkeys of the gateway';
 
+/** Ends the name of an attack on a gateway with `isolation: "subdomain"`. */
+const bySubdomain = ', and the host gives every site its own origin';
+
 /** Where a site's script asks: in its own document, in a frame, or in a window whose functions it calls. */
 type Place = 'document' | 'frame' | 'window';
 
@@ -17,13 +20,16 @@ let shell: Page;
 let root: string;
 let address: string;
 
-test.beforeEach(async ({ startPeer, startHost, browser }) => {
+test.beforeEach(async ({ startPeer, startHost, browser }, { title }) => {
   const peer = await startPeer();
   address = await publish(
     await makeTarchive({ 'index.html': '<!doctype html><title>Site</title><body>', 'note.txt': 'a note' }),
     peer,
   );
-  const host = await startHost({ peers: [peer.url] });
+  const host = await startHost({
+    peers: [peer.url],
+    isolation: title.endsWith(bySubdomain) ? 'subdomain' : 'auto',
+  });
   root = `http://antway.localhost:${new URL(host.url).port}`;
   context = await browser.newContext();
   shell = await context.newPage();
@@ -92,7 +98,12 @@ const places: [name: string, place: Place, url: string][] = [
   ['in a window with a page that the host sends', 'window', hostPage],
 ];
 
-for (const [name, place, url] of places) {
+const asking = places.flatMap(([name, place, url]) => {
+  const isTriedTwice = place === 'document' || url === '/index.html' || url === hostPage;
+  return (isTriedTwice ? ['', bySubdomain] : ['']).map((host) => ({ name: name + host, place, url }));
+});
+
+for (const { name, place, url } of asking) {
   attack(
     group,
     `a trusted site asks for them ${name}`,
