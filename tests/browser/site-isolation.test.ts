@@ -94,27 +94,3 @@ test('where the operator gives sites no origins, the app says so and shows no li
   await expect(section(page).getByRole('link')).toHaveCount(0);
   await expect(section(page).getByRole('button')).toHaveCount(0);
 });
-
-test('where the operator gives each site its own origin, keys are used only while the host says so', async ({
-  context,
-  deploy,
-}) => {
-  test.slow();
-  const deployment = await deploy({ peers: [], isolation: 'subdomain' });
-  const page = await openShell(context, `${rootOf(deployment)}/#publish`);
-  await expect(newAddress(page)).toBeVisible();
-
-  // The worker has stored the configuration. A script could have written it, too.
-  for (const fails of ['drops', 'holds'] as const) {
-    deployment[fails] = (path) => path === '/antway.json';
-    await page.reload();
-    await expect(section(page)).toContainText(unknown, { timeout: 20_000 });
-    await expect(section(page).getByRole('button')).toHaveCount(0);
-    deployment[fails] = undefined;
-    await expect(newAddress(page)).toBeVisible({ timeout: 20_000 });
-  }
-  deployment.configure({ peers: [], isolation: 'path' });
-  await page.reload();
-  await expect(section(page)).toContainText('their scripts could reach your keys');
-  await expect(section(page).getByRole('button')).toHaveCount(0);
-});

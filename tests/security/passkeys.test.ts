@@ -9,9 +9,6 @@ import { unregisterByFrame } from './hostile-site.ts';
 
 const group = 'Passkeys of the gateway';
 
-/** Ends the name of an attack on a gateway with `isolation: "subdomain"`. */
-const bySubdomain = ', and the host gives every site its own origin';
-
 /** Where a site's script asks: in its own document, in a frame, or in a window whose functions it calls. */
 type Place = 'document' | 'frame' | 'window';
 
@@ -20,16 +17,13 @@ let shell: Page;
 let root: string;
 let address: string;
 
-test.beforeEach(async ({ startPeer, startHost, browser }, { title }) => {
+test.beforeEach(async ({ startPeer, startHost, browser }) => {
   const peer = await startPeer();
   address = await publish(
     await makeTarchive({ 'index.html': '<!doctype html><title>Site</title><body>', 'note.txt': 'a note' }),
     peer,
   );
-  const host = await startHost({
-    peers: [peer.url],
-    isolation: title.endsWith(bySubdomain) ? 'subdomain' : 'auto',
-  });
+  const host = await startHost({ peers: [peer.url] });
   root = `http://antway.localhost:${new URL(host.url).port}`;
   context = await browser.newContext();
   shell = await context.newPage();
@@ -98,12 +92,7 @@ const places: [name: string, place: Place, url: string][] = [
   ['in a window with a page that the host sends', 'window', hostPage],
 ];
 
-const asking = places.flatMap(([name, place, url]) => {
-  const isTriedTwice = place === 'document' || url === '/index.html' || url === hostPage;
-  return (isTriedTwice ? ['', bySubdomain] : ['']).map((host) => ({ name: name + host, place, url }));
-});
-
-for (const { name, place, url } of asking) {
+for (const [name, place, url] of places) {
   attack(
     group,
     `a trusted site asks for them ${name}`,

@@ -30,13 +30,11 @@ export class Deployment {
   /** Requests that the host leaves open without an answer. */
   holds: ((path: string) => boolean) | undefined;
   readonly #web: string;
-  readonly #configFile: string;
   readonly #peer: PeerProcess;
   readonly #server: LoopbackServer;
 
-  private constructor(web: string, configFile: string, peer: PeerProcess, server: LoopbackServer) {
+  private constructor(web: string, peer: PeerProcess, server: LoopbackServer) {
     this.#web = web;
-    this.#configFile = configFile;
     this.#peer = peer;
     this.#server = server;
   }
@@ -56,7 +54,7 @@ export class Deployment {
       if (deployment.drops?.(request.url!, request.headers.host!)) request.socket.destroy();
       else if (!deployment.holds?.(request.url!)) void passOn(request, response, peer.url);
     });
-    const deployment = new Deployment(web, configFile, peer, server);
+    const deployment = new Deployment(web, peer, server);
     return deployment;
   }
 
@@ -67,11 +65,6 @@ export class Deployment {
   /** The front page of a site on an origin of its own. */
   siteUrl(address: string): string {
     return `http://${Address.fromHex(address).base32}.antway.localhost:${this.#server.port}/`;
-  }
-
-  /** Changes the configuration that is served. */
-  configure(config: HostConfig): void {
-    writeFileSync(this.#configFile, JSON.stringify(config));
   }
 
   /** Puts a build in place of the one that is served. */

@@ -1,6 +1,5 @@
 import { Address } from '../../address.ts';
 import { siteOrigin } from '../../gateway/origins/site-host.ts';
-import { fetchFromHost } from '../../gateway/state/fetch-from-host.ts';
 import { gateway } from '../gateway-api.ts';
 import { isThisGateway } from './is-this-gateway.ts';
 
@@ -12,8 +11,8 @@ import { isThisGateway } from './is-this-gateway.ts';
  *   passphrases, and change the journal of payments.
  * - `unknown`: the host does not answer for this version. Keys are used as little as with `shared`.
  *
- * Security: only live answers of the host count. Scripts of a site on this origin could write to the database in which the
- * worker stores the host's configuration, and remembers that names of sites worked.
+ * Security: only the worker's answer counts. Scripts of a site on this origin could write to the database in which the
+ * worker remembers that names of sites worked.
  */
 export type SiteIsolation = 'own' | 'shared' | 'unknown';
 
@@ -24,26 +23,11 @@ export async function siteIsolation(signal: AbortSignal): Promise<SiteIsolation>
   // Random: a script could write into the database that the site of a known address has moved to its own origin.
   const anySite = Address.fromBytes(crypto.getRandomValues(new Uint8Array(32)));
   const origin = siteOrigin(anySite, location.origin);
-  if (isolation === 'path' || !origin) return 'shared';
-  // The worker shows no content on this origin then, and need not know whether the names of sites work.
-  if (isolation === 'subdomain') return (await hostIsolation(signal)) === 'subdomain' ? 'own' : 'unknown';
+  if (isolation !== 'auto' || !origin) return 'shared';
   if ((await gateway.siteGrant(anySite.hex)).opensAt !== null) return 'own';
   if (!(await isHostAnswering(signal))) return 'unknown';
   // The worker remembers a failed probe for some seconds, also if the host is back.
   return (await isThisGateway(origin, signal)) ? 'unknown' : 'shared';
-}
-
-/** The `isolation` of the configuration that the host has now. Undefined if it does not answer, or does not tell. */
-async function hostIsolation(signal: AbortSignal): Promise<unknown> {
-  try {
-    const limit = AbortSignal.any([signal, AbortSignal.timeout(answerMs)]);
-    // The worker passes this request on.
-    const response = await fetchFromHost('/antway.json', { cache: 'no-store', signal: limit });
-    return response?.ok ? (await response.json())?.isolation : undefined;
-  } catch {
-    signal.throwIfAborted();
-    return undefined;
-  }
 }
 
 /** Whether the host answers, with the files of this version. */
