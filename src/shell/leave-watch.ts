@@ -17,8 +17,8 @@ export class LeaveWatch {
     return () => removeEventListener('beforeunload', note);
   }
 
-  /** Whether the user has begun to leave within the last ten seconds, and the page is still here. */
-  get isLeaving(): boolean {
-    return performance.now() - this.leftAt < mostMs;
+  /** How long this page may not go elsewhere, because the user is leaving it. In milliseconds. */
+  get waitMs(): number {
+    return Math.max(0, this.leftAt + mostMs - performance.now());
   }
 }

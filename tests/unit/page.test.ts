@@ -222,6 +222,7 @@ describe('the question of a first visit', () => {
 });
 
 describe('an error', () => {
+  const connected = { name: 'net', state: 'connected', peers: 9, since: null, problem: null } as const;
   const attempts = [
     {
       peer: 'https://peer.example',
@@ -305,21 +306,34 @@ describe('an error', () => {
   });
 
   it('offers the next step if all peers are silent, and claims nothing about their networks', async () => {
-    const networks = [{ peer: 'https://peer.example', network: undefined }];
-    const error = new AntwayError('PEERS_UNREACHABLE', 'no', { attempts, networks });
-    const document = await (await respondTo(error, navigation())).text();
-    expect(document).not.toContain(en.network.none);
-    expect(document).toContain(`<code>https://peer.example</code>: ${en.network.silent}`);
-    expect(document).toContain('npm start -- --network');
-    expect(document).toContain(`<a class="primary" href="">${en.tryAgain}</a>`);
-    expect(document).toContain(`<a href="/#peer=">${en.network.addPeer}</a>`);
+    const silence = [{ ...attempts[0], code: 'PEERS_UNREACHABLE' }] as const;
+    for (const network of [undefined, null, connected]) {
+      const networks = [{ peer: 'https://peer.example', network }];
+      const error = new AntwayError('PEERS_UNREACHABLE', 'no', { attempts: silence, networks });
+      const document = await (await respondTo(error, navigation())).text();
+      expect(document).not.toContain(en.network.none);
+      expect(document).not.toContain(en.network.incomplete);
+      expect(document).toContain(`<code>https://peer.example</code>: ${en.network.noAnswer}`);
+      expect(document).toContain('npm start -- --network');
+      expect(document).toContain(`<a class="primary" href="">${en.tryAgain}</a>`);
+      expect(document).toContain(`<a href="/#peer=">${en.network.addPeer}</a>`);
+    }
+  });
+
+  it('offers another peer first if a peer answered, or there is none', async () => {
+    for (const networks of [[], [{ peer: 'https://peer.example', network: undefined }]]) {
+      const tried = networks.length > 0 ? attempts : [];
+      const error = new AntwayError('PEERS_UNREACHABLE', 'no', { attempts: tried, networks });
+      const document = await (await respondTo(error, navigation())).text();
+      expect(document).toContain(`<a class="primary" href="/#peer=">${en.network.addPeer}</a>`);
+    }
   });
 
   it('says of a peer that answered nothing only that, whatever it said earlier', async () => {
     const failed = { ...attempts[0], code: 'PEERS_UNREACHABLE' } as const;
     const tried = [failed, { ...failed, peer: 'https://busy.example', answered: true as const }];
-    const network = { name: 'net', state: 'connected', peers: 9, since: null, problem: null } as const;
-    const networks = ['https://peer.example', 'https://busy.example'].map((peer) => ({ peer, network }));
+    const hosts = ['https://peer.example', 'https://busy.example'];
+    const networks = hosts.map((peer) => ({ peer, network: connected }));
     const error = new AntwayError('PEERS_UNREACHABLE', 'no', { attempts: tried, networks });
     const document = await (await respondTo(error, navigation())).text();
     expect(document).toContain(`<code>https://peer.example</code>: ${en.network.noAnswer}</li>`);
@@ -604,8 +618,11 @@ describe('the script of the progress page', () => {
     const document = { querySelector: () => seconds };
     const location = { href: url, reload: vi.fn() };
     const fetch = vi.fn((..._: unknown[]) => answers.shift()!());
-    new Function('document', 'location', 'fetch', openOnceFound.text)(document, location, fetch);
-    return { seconds, location, fetch };
+    const listeners = new Map<string, () => void>();
+    const listen = (name: string, listener: () => void) => void listeners.set(name, listener);
+    const names = ['document', 'location', 'fetch', 'addEventListener'];
+    new Function(...names, openOnceFound.text)(document, location, fetch, listen);
+    return { seconds, location, fetch, leave: listeners.get('beforeunload')! };
   }
   const waiting = async () => new Response(null, { headers: { 'Antway-Waiting': '1' } });
 
@@ -627,6 +644,28 @@ describe('the script of the progress page', () => {
     expect(location.reload).not.toHaveBeenCalled();
     await vi.advanceTimersByTimeAsync(1);
     expect(fetch).toHaveBeenCalledTimes(3);
+    expect(location.reload).toHaveBeenCalledOnce();
+  });
+
+  it('waits for ten seconds if the user is leaving', async () => {
+    const rejected = () => Promise.reject(new TypeError('no worker'));
+    const { fetch, leave } = run(rejected, async () => new Response('x'));
+    leave();
+    await vi.advanceTimersByTimeAsync(9_999);
+    expect(fetch).toHaveBeenCalledOnce();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(fetch).toHaveBeenCalledTimes(2);
+  });
+
+  it('reloads after five rejected requests in a row, so that the browser shows the reason', async () => {
+    const rejected = () => Promise.reject(new TypeError('a redirect to another origin'));
+    const four = [rejected, rejected, rejected, rejected];
+    const { location, fetch } = run(...four, waiting, ...four, rejected);
+    await vi.advanceTimersByTimeAsync(17_999);
+    expect(fetch).toHaveBeenCalledTimes(10);
+    expect(location.reload).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(fetch).toHaveBeenCalledTimes(10);
     expect(location.reload).toHaveBeenCalledOnce();
   });
 

@@ -138,7 +138,7 @@ function actionsOf(
   const retry = html`<a class="primary" href="">${texts.tryAgain}</a>`;
   if (shell && reach && !reach.isNetwork) {
     const add = html`href="${shell}#peer="${shellTarget(reader)}>${texts.network.addPeer}</a>`;
-    return code === 'PEERS_UNREACHABLE'
+    return reach.silent.size > 0
       ? html`${retry}<a ${add}`
       : html`<a class="primary" ${add}<a href="">${texts.tryAgain}</a>`;
   }

@@ -31,13 +31,16 @@ export function reachOf(peers: readonly NetworkOfPeer[], attempts: readonly Atte
   const answering = new Set(attempts.flatMap((each) => (isSilence(each) ? [] : each.peer)));
   const silent = new Set(attempts.flatMap(({ peer }) => (answering.has(peer) ? [] : peer)));
   const isNetwork = peers.some(
-    (each) => !refusing.has(each.peer) && (isProgram(each) || (each.network && isConnected(each.network))),
+    (each) =>
+      !refusing.has(each.peer) &&
+      !silent.has(each.peer) &&
+      (isProgram(each) || (each.network && isConnected(each.network))),
   );
   return { peers, refusing, silent, isNetwork };
 }
 
-function isSilence({ code, answered }: Attempt): boolean {
-  return code === 'PEERS_UNREACHABLE' && !answered;
+function isSilence({ code, answered, busy }: Attempt): boolean {
+  return code === 'PEERS_UNREACHABLE' && !answered && !busy;
 }
 
 /** Most peers on a page. */
@@ -52,11 +55,13 @@ const antTp = 'anttp+http://127.0.0.1:18888';
  * @param shell URL of the shell, if the user can add a peer there.
  */
 export function reachText(reach: Reach, reader: Reader, code: ErrorCode, shell: string | undefined): Html {
-  const { peers, isNetwork } = reach;
+  const { peers, silent, isNetwork } = reach;
   const { texts } = reader;
   const { network: t } = texts;
-  const clients = peers.filter(({ network }) => network);
-  const isKnown = peers.every(({ network }) => network !== undefined);
+  const speaking = peers.filter(({ peer }) => !silent.has(peer));
+  const clients = speaking.filter(({ network }) => network);
+  const isKnown =
+    speaking.every(({ network }) => network !== undefined) && (speaking.length > 0 || peers.length === 0);
   const isAnyConnected = clients.some(({ network }) => isConnected(network!));
   const isAbsent = code === 'NOT_FOUND';
   const summary =

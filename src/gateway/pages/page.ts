@@ -79,12 +79,13 @@ export const trustQuestion: OwnScript = {
  * while it is answered with the header `Antway-Waiting` and sent again. Chromium does not tell the worker that a user
  * has left a page, so the lookups end when these requests end. After a failed request, the reloaded page shows the
  * error. A rejected request means that the worker is away for a moment, or that the user is leaving: Firefox then ends
- * the requests long before the page, and a reload would end the user's navigation. The counter stops, because a download
- * does not replace the page.
+ * the requests long before the page, and a reload would end the user's navigation, which may take ten seconds. After
+ * five rejected requests in a row the reload shows the reason. The counter stops, because a download does not replace
+ * the page.
  */
 export const openOnceFound: OwnScript = {
-  text: "{const s=document.querySelector('#seconds');let n=+s.textContent;const t=setInterval(()=>{s.textContent=++n},1e3);(async()=>{let r;do r=await fetch(location.href,{headers:{'Antway-As-Data':'progress'}}).catch(()=>new Promise(d=>setTimeout(d,2e3)));while(!r||r.headers.has('Antway-Waiting'));r.body?.cancel().catch(()=>0);clearInterval(t);location.reload()})()}",
-  hash: 'sha256-iuuUOrkH+7j29eaThhNkd5shm2lcWPEBisvFCV/if4c=',
+  text: "{const s=document.querySelector('#seconds');let n=+s.textContent;const t=setInterval(()=>{s.textContent=++n},1e3);(async()=>{let r,k=0,l;addEventListener('beforeunload',()=>l=1);do r=await fetch(location.href,{headers:{'Antway-As-Data':'progress'}}).catch(()=>new Promise(d=>setTimeout(d,l?1e4:2e3)));while(r?r.headers.has('Antway-Waiting')&&!(k=0):++k<5);r?.body?.cancel().catch(()=>0);clearInterval(t);location.reload()})()}",
+  hash: 'sha256-6dyu6IJBiAaN+K9eH43v1x5h/k4k58dQxHeOQg7KLg4=',
   mayAsk: true,
 };
 

@@ -1,6 +1,5 @@
 import type { RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { isAbort } from '../../errors.ts';
 import { typeOfName } from '../../gateway/http/content-type.ts';
 import { openInPlace } from '../content-link.tsx';
 import { LeaveWatch } from '../leave-watch.ts';
@@ -18,8 +17,6 @@ const followMs = 3_000;
 const readMs = 1_000;
 /** A frame's page becomes known to the worker about when its frame reports the load. In milliseconds. */
 const retriesMs = [0, 150, 600];
-/** When content is opened again whose opening failed because the user was leaving. In milliseconds. */
-const againMs = 1_000;
 
 const own = 'allow-same-origin allow-downloads allow-popups allow-popups-to-escape-sandbox';
 
@@ -149,18 +146,22 @@ export function useView(
         follower.current = opened.follower;
         show(opened.view);
       },
-      (error) => {
-        if (isAbort(error, stop.signal)) return;
-        if (leaving.isLeaving) {
+      () => {
+        if (stop.signal.aborted) return;
+        const waitMs = leaving.waitMs;
+        if (waitMs > 0) {
           // The page stays if that leads to a download, for example.
-          setTimeout(() => !stop.signal.aborted && setAttempt(attempt + 1), againMs);
+          setTimeout(() => !stop.signal.aborted && setAttempt(attempt + 1), waitMs);
           return;
         }
         // The gateway's page has the details of the error, and what the user can do.
         openInPlace(path);
       },
     );
-    return () => stop.abort();
+    return () => {
+      stop.abort();
+      endWatch();
+    };
   }, [route, active, attempt]);
 
   /** Asks which page the frame has loaded. */
