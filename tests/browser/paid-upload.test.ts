@@ -292,7 +292,7 @@ test('what was paid for is stored after a failure, for no further payment', asyn
   const text = await choose(page);
   await askForPrice(page);
   await connect(page);
-  relay.faults = { putStatus: 410, putFailures: 1, putDelayMs: 2_000 };
+  relay.faults = { putStatus: 410, putFailures: 1, putDelayMs: 5_000 };
   await payButton(page).click();
   await expect(page.getByText('1 chunk failed so far. The upload first stores the others.')).toBeVisible();
   await expect(problem(page)).toContainText('QUOTE_EXPIRED');
