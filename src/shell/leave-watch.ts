@@ -6,12 +6,12 @@ const mostMs = 10_000;
  * page that goes elsewhere because of their errors ends the user's navigation.
  */
 export class LeaveWatch {
-  private leftAt = Number.NEGATIVE_INFINITY;
+  #leftAt = Number.NEGATIVE_INFINITY;
 
   /** @returns ends the watch. Some browsers do not store a page with such a listener for the way back. */
   watch(): () => void {
     const note = () => {
-      this.leftAt = performance.now();
+      this.#leftAt = performance.now();
     };
     addEventListener('beforeunload', note);
     return () => removeEventListener('beforeunload', note);
@@ -19,6 +19,6 @@ export class LeaveWatch {
 
   /** How long this page may not go elsewhere, because the user is leaving it. In milliseconds. */
   get waitMs(): number {
-    return Math.max(0, this.leftAt + mostMs - performance.now());
+    return Math.max(0, this.#leftAt + mostMs - performance.now());
   }
 }
