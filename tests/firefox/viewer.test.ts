@@ -34,7 +34,7 @@ test('a site opens below the bar on its own origin, and its links, a reload and 
   await shell.goto(root);
   await shell.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
   await openFromApp(shell, address);
-  await expect.poll(() => textOf(shell, '.site-bar h1'), { timeout: 30_000 }).toBe('Low Tide');
+  await expect.poll(() => textOf(shell, '.site-bar h1')).toBe('Low Tide');
   await expect.poll(() => textOf(shell, '.site-state')).toBe('Verified');
   const frame = () => frameOf(shell, origin)!;
   await expect.poll(() => textOf(frame(), 'p')).toBe('running');
@@ -56,12 +56,12 @@ test('a site opens below the bar on its own origin, and its links, a reload and 
   expect(found).toEqual({ frames: 1, isOwn: true, popup: 'null', isFullscreen: false, shell: 'refused' });
 
   await frame().evaluate(() => document.querySelector('a')!.click());
-  await expect.poll(() => textOf(shell, '.site-bar h1'), { timeout: 30_000 }).toBe('Second');
+  await expect.poll(() => textOf(shell, '.site-bar h1')).toBe('Second');
   await expect.poll(() => new URL(shell.url()).hash).toBe(`#view=${address}/second.html`);
   await shell.reload();
   // A shell in the background asks the worker nothing.
   await shell.bringToFront();
-  await expect.poll(() => textOf(shell, '.site-bar h1'), { timeout: 30_000 }).toBe('Second');
+  await expect.poll(() => textOf(shell, '.site-bar h1')).toBe('Second');
   await (await shell.waitForSelector('.site-bar a'))!.click();
   await expect.poll(() => textOf(shell, 'h1')).toBe('Explore the Autonomi network');
   await shell.close();
@@ -77,7 +77,7 @@ test('a site on the shared origin opens below the bar without scripts', async ({
   await shell.goto(host.url);
   await shell.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
   await openFromApp(shell, address);
-  await expect.poll(() => textOf(shell, '.site-bar h1'), { timeout: 30_000 }).toBe('Low Tide');
+  await expect.poll(() => textOf(shell, '.site-bar h1')).toBe('Low Tide');
   await expect.poll(() => textOf(shell, '.site-state')).toBe('Verified');
   const frame = shell.frames().find((frame) => frame.url() === `${host.url}/${address}/`)!;
   expect(await textOf(frame, 'p')).toBe('still');
@@ -90,7 +90,7 @@ test('the viewer shares a link that works elsewhere', async ({ startPeer, startH
   await shell.goto(root);
   await shell.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
   await openFromApp(shell, address);
-  await expect.poll(() => textOf(shell, '.site-bar h1'), { timeout: 30_000 }).toBe('Low Tide');
+  await expect.poll(() => textOf(shell, '.site-bar h1')).toBe('Low Tide');
   await (await shell.waitForSelector('.site-bar button[aria-label="Share"]'))!.click();
   await expect.poll(() => textOf(shell, '.share-main .result-text')).toBe(`ant://${address}/`);
   await shell.waitForSelector('.qr');
@@ -113,7 +113,7 @@ describe('a user leaves while peers look for content, and the next page comes la
     await shell.goto(host.url);
     await shell.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
     await openFromApp(shell, 'ab'.repeat(32));
-    await expect.poll(() => looking.busyAnswers, { timeout: 30_000 }).toBeGreaterThan(0);
+    await expect.poll(() => looking.busyAnswers).toBeGreaterThan(0);
     await shell.goto(next.url);
     expect(await shell.title()).toBe('Next');
     await shell.close();
