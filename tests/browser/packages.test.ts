@@ -254,7 +254,7 @@ test('@antway/page opens private content, carries sites in files, and changes it
     listed: [['secret.txt', 1, true]],
     removed: [0, 'NOT_FOUND'],
     again: true,
-    refused: ['CORRUPT', 'BAD_ADDRESS', 'CORRUPT'],
+    refused: ['BAD_ADDRESS', 'BAD_ADDRESS', 'CORRUPT'],
     seen: [0, 1],
     unpinned: 'NOT_FOUND',
     imported: [site, 0],
