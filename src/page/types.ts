@@ -126,7 +126,8 @@ export interface AntwayPage {
    * Stores a manifest in this browser, encrypted. It opens private content at the address that this function returns. No host
    * and no peer gets the manifest.
    * @param manifest its bytes, or a link `ant://manifest/…`.
-   * @throws as `pin`; DropInError `BAD_ADDRESS` for another text and for a link of which a part is missing, AntError `CORRUPT`, `UNSUPPORTED`, `TOO_LARGE`.
+   * @throws as `pin`; DropInError `BAD_ADDRESS` for another text and for a link of which a part is missing, AntError
+   *   `CORRUPT`, `UNSUPPORTED`, `TOO_LARGE`.
    */
   addManifest(manifest: string | URL | Blob | BufferSource): Promise<AntManifest>;
   /** Returns the manifests that this browser stores. @throws as `pin`. */
