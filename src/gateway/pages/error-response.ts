@@ -124,6 +124,8 @@ function textsOf(error: AntwayError, texts: PageTexts): { title: string; about: 
   return { title: texts.errors[code], about: texts.abouts[code] };
 }
 
+const main = html` class="primary"`;
+
 /** Returns the actions before the way out. The first one is the most useful. */
 function actionsOf(
   error: AntwayError,
@@ -135,14 +137,14 @@ function actionsOf(
   const { texts } = reader;
   const { code } = error;
   if (site) return html`<a class="primary" href="${site.root}/">${texts.siteStart}</a>`;
-  const retry = html`<a class="primary" href="">${texts.tryAgain}</a>`;
+  const retry = (isMain = true) => html`<a${isMain ? main : ''} href="">${texts.tryAgain}</a>`;
   if (shell && reach && !reach.isNetwork) {
-    const add = html`href="${shell}#peer="${shellTarget(reader)}>${texts.network.addPeer}</a>`;
-    return reach.silent.size > 0
-      ? html`${retry}<a ${add}`
-      : html`<a class="primary" ${add}<a href="">${texts.tryAgain}</a>`;
+    // A silent peer may be back soon.
+    const isRetryFirst = reach.silent.size > 0;
+    const add = html`<a${isRetryFirst ? '' : main} href="${shell}#peer="${shellTarget(reader)}>${texts.network.addPeer}</a>`;
+    return isRetryFirst ? html`${retry()}${add}` : html`${add}${retry(false)}`;
   }
-  return passing.has(code) || isDeniedByPeers(error) ? retry : html``;
+  return passing.has(code) || isDeniedByPeers(error) ? retry() : html``;
 }
 
 /** Whether the peers refuse the address, and not this gateway. */
