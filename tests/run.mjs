@@ -59,7 +59,7 @@ try {
   if (wanted.includes(acme)) results.push(await runRust(acme, ['--test', 'acme'], { ANTWAY_PEBBLE: pebble }));
   if (wanted.includes('browser')) results.push(await runBrowser(chromium, headlessShell, { quick, full }));
   if (wanted.includes(thirdParty)) results.push(await runThirdParty(chromium));
-  // These wait much: the tests in Rust for limits of time, the others for one browser each.
+  // These wait much: the tests in Rust for limits of time, the others for their browsers.
   const others = [
     wanted.includes('rust') && runRust('rust', ['--tests']), // not the examples, which `npm run lint` compiles
     wanted.includes('firefox') && runFirefox(firefox),
