@@ -7,7 +7,7 @@ export default defineConfig({
     hookTimeout: 120_000,
     // Beside the other suites, a page may need seconds for its next step.
     expect: { poll: { timeout: 30_000 } },
-    // `npm test` runs two Firefoxes at the same time, and two cores have no room for a fourth browser.
-    fileParallelism: false,
+    // Each file starts a browser and waits much of its time.
+    maxWorkers: 2,
   },
 });
