@@ -270,7 +270,7 @@ test('two tabs never sign one counter, and a peer that is away ends a change bef
   await page.reload();
   await expect(row(page, 'Garden')).toContainText('state 2');
 
-  // The page learns from its host that it may use keys. Only then, it offers what needs the key.
+  // The page offers what needs the key only after its host has answered that keys are safe here.
   await expect(action(page, 'Change where it leads', 'Garden')).toBeVisible();
   await peer.kill();
   await action(page, 'Change where it leads', 'Garden').click();

@@ -5,7 +5,7 @@ export default defineConfig({
     include: ['tests/webkit/**/*.test.ts'],
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    // Beside the other suites, a page may need seconds for its next step.
+    // On a slow machine, a page may need seconds for its next step.
     expect: { poll: { timeout: 30_000 } },
     // Each file starts a browser and waits much of its time.
     maxWorkers: 2,
