@@ -71,11 +71,11 @@ export interface ServerConfig extends Omit<Settings, 'names' | 'useNodes'> {
   /** Origins of gateways that everyone can reach, for shared links. The most preferred one is the first. */
   publicGateways?: string[];
   /** The last deployment, which `antway deploy` writes. Gateways ignore it. */
-  deployment?: Deployment;
+  deployment?: DeployedVersion;
 }
 
 /** A version of a site that `antway deploy` published under a name. */
-export interface Deployment {
+export interface DeployedVersion {
   name: string;
   /** 64 hex digits. */
   address: string;
