@@ -2,14 +2,14 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { isAbort } from '../../errors.ts';
 import { chunksOf, type Publication } from '../../gateway/state/publications.ts';
 import { PeerUrl } from '../../peer-url.ts';
-import { type Availability, checkPeer } from '../../publish/availability.ts';
+import { type ChunkPresence, checkPeer } from '../../publish/chunk-presence.ts';
 import { formatChunks, formatCount } from '../format.ts';
 import { asGatewayApiError, type GatewayApiError } from '../gateway-api.ts';
 import { hostOf } from '../live/peer-rows.ts';
 import { ProblemText } from '../problem-text.tsx';
 import { publishedTexts } from '../texts/published.ts';
 
-type PeerResult = { host: string } & ({ found: Availability } | { error: GatewayApiError });
+type PeerResult = { host: string } & ({ found: ChunkPresence } | { error: GatewayApiError });
 
 interface AvailabilityCheck {
   isRunning: boolean;

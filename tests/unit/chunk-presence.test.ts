@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { Address } from '../../src/address.ts';
 import { AntwayError } from '../../src/errors.ts';
-import { countPresent, mostAsked } from '../../src/publish/availability.ts';
+import { countPresent, mostAsked } from '../../src/publish/chunk-presence.ts';
 
 const { signal } = new AbortController();
 

@@ -7,7 +7,7 @@ import { isAnswer } from '../peers/transports/transport.ts';
 /** Asks one peer whether it has a chunk. @throws AntwayError if the peer does not answer. */
 export type HasChunk = (address: Address, signal: AbortSignal) => Promise<boolean>;
 
-export interface Availability {
+export interface ChunkPresence {
   /** Chunks that the peer has. */
   present: number;
   /** Chunks that were asked for. Fewer than all of a large publication. */
@@ -27,7 +27,7 @@ export async function countPresent(
   chunks: readonly Address[],
   has: HasChunk,
   signal: AbortSignal,
-): Promise<Availability> {
+): Promise<ChunkPresence> {
   const asked = spread(chunks, mostAsked);
   const waiting = asked.values();
   let present = 0;
@@ -62,7 +62,7 @@ export async function checkPeer(
   peer: PeerUrl,
   chunks: readonly Address[],
   signal: AbortSignal,
-): Promise<Availability> {
+): Promise<ChunkPresence> {
   const transports = new PeerTransports(peer, 'auto');
   const { webTransport, http } = transports;
   try {
