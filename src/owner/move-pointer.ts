@@ -12,7 +12,7 @@ import { isTarget, OwnerStates } from './states.ts';
 const othersMs = 5_000;
 
 /** Stores pointers: `HttpWriter` is one. */
-export interface PointerStore {
+export interface PointerWriter {
   readonly url: string;
   /**
    * Called with a new record before it is saved and sent, such as to pay for it.
@@ -41,7 +41,7 @@ export interface StatesBefore {
 }
 
 /** A peer that stores pointers and tells them. */
-export interface PointerPeer extends PointerStore {
+export interface PointerPeer extends PointerWriter {
   /** @throws AntwayError `NOT_FOUND` if the peer has no chunk there. */
   fetch(address: Address, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>>;
   /** @throws AntwayError `NOT_FOUND` if the peer has no pointer there. */
@@ -246,7 +246,7 @@ async function saveAndSend(pointer: Pointer, before: OwnerStates, options: MoveO
 export async function storePointer(
   address: Address,
   record: Uint8Array<ArrayBuffer>,
-  { peers, token, signal }: { peers: readonly PointerStore[] } & Pick<MoveOptions, 'token' | 'signal'>,
+  { peers, token, signal }: { peers: readonly PointerWriter[] } & Pick<MoveOptions, 'token' | 'signal'>,
 ): Promise<Pick<Moved, 'stored' | 'present'>> {
   const sent = await Promise.allSettled(
     peers.map((peer) => peer.putPointer(address, record, { token, signal })),
