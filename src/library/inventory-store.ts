@@ -1,7 +1,7 @@
 import { del, get, set, type UseStore } from 'idb-keyval';
 import type { Address } from '../address.ts';
 import { addressesOf, type Inventory } from '../content/inventory.ts';
-import type { Tally } from './pin-state.ts';
+import type { PinTally } from './pin-state.ts';
 
 /** Lookups without a pause, so that other tasks do not wait for all of them. */
 const lookups = 2_000;
@@ -28,7 +28,7 @@ export class InventoryStore {
 }
 
 /** Counts the stored part of an inventory. @param sizes of stored chunks, by hex address. */
-export async function tally(inventory: Inventory, sizes: ReadonlyMap<string, number>): Promise<Tally> {
+export async function tally(inventory: Inventory, sizes: ReadonlyMap<string, number>): Promise<PinTally> {
   const chunks = { stored: 0, total: inventory.sizes.length };
   const bytes = { stored: 0, total: 0 };
   let i = 0;

@@ -9,7 +9,7 @@ import { AntwayError } from '../errors.ts';
 import { loadBlake3 } from '../self-encryption/blake3.ts';
 import type { Stats } from '../stats/stats.ts';
 import { InventoryStore, tally } from './inventory-store.ts';
-import type { PinState, Tally } from './pin-state.ts';
+import type { PinState, PinTally } from './pin-state.ts';
 import { Pins } from './pins.ts';
 import { exportSite, type Imported, importSite, type ManifestStorage } from './site-file.ts';
 import type { SiteLabel } from './site-file-head.ts';
@@ -48,7 +48,7 @@ export class Library {
   readonly #options: LibraryOptions;
   readonly #inventories: InventoryStore;
   /** By address. Each change of the store replaces the map, also for tallies that are being counted. */
-  #tallies = new Map<string, Tally & { kind: Inventory['kind'] }>();
+  #tallies = new Map<string, PinTally & { kind: Inventory['kind'] }>();
   readonly #stopListening: () => void;
   /** By site, the chunk (hex) whose absence ended the last inventory; empty if it failed for another reason. */
   readonly #missing = new Map<string, string>();

@@ -8,13 +8,13 @@ export interface Share {
 }
 
 /** The stored part of a site. */
-export interface Tally {
+export interface PinTally {
   chunks: Share;
   bytes: Share;
 }
 
 /** The state of a pin for the shell. Sizes in bytes, times in milliseconds. */
-export interface PinState extends Tally {
+export interface PinState extends PinTally {
   /** `partial`: some chunks are not stored yet. `damaged`: stored chunks were lost and are not fetched again yet. */
   state: 'complete' | 'partial' | 'damaged';
   /** `waiting`: for its turn, or for the time of the next retry after `problem`. */

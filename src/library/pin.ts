@@ -2,7 +2,7 @@ import type { Address } from '../address.ts';
 import type { PinOwner } from '../chunks/store.ts';
 import type { Inventory } from '../content/inventory.ts';
 import { Backoff } from '../util/backoff.ts';
-import type { PinState, Tally } from './pin-state.ts';
+import type { PinState, PinTally } from './pin-state.ts';
 
 /** All other state is derived from the stored chunks. */
 export interface PinRecord extends PinOwner {
@@ -34,7 +34,7 @@ const rateWindowMs = 5_000;
 export class Pin {
   inventory: Inventory | undefined;
   /** Before the inventory is known: the tally of the chunks found so far. */
-  tally: Tally = { chunks: { stored: 0, total: 0 }, bytes: { stored: 0, total: 0 } };
+  tally: PinTally = { chunks: { stored: 0, total: 0 }, bytes: { stored: 0, total: 0 } };
   /** The registry's number of removals when the tally was made. */
   countedAt = 0;
   /** Null after a success or a change. */
