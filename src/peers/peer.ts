@@ -14,9 +14,9 @@ import { NetworkWatch } from './network-watch.ts';
 import { PeerHealth } from './selection/health.ts';
 import { lostHedge } from './selection/hedge.ts';
 import {
-  type Answer,
   askUntilAnswered,
   type MayAskAgain,
+  type PeerAnswer,
   type PendingLookup,
   type PendingRequest,
 } from './selection/pending-lookups.ts';
@@ -139,7 +139,7 @@ export class Peer {
     address: Address,
     options: AskOptions<T>,
     mayAskAgain: MayAskAgain,
-  ): Promise<Answer<T>> {
+  ): Promise<PeerAnswer<T>> {
     const { signal, expectedBytes, verify, onFirstByte, isHedge, observer } = options;
     const permit = this.health.circuit.started();
     this.lastUsed = Date.now();
@@ -196,7 +196,7 @@ export class Peer {
     address: Address,
     { signal, verify }: FetchOptions<T>,
     mayAskAgain: MayAskAgain,
-  ): Promise<Answer<T>> {
+  ): Promise<PeerAnswer<T>> {
     const { pointers } = this.transports;
     if (!pointers) throw this.transports.missing();
     const totalMs = this.looksUp ? limits.stallMs : limits.pointerMs.answer;

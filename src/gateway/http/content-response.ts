@@ -20,7 +20,7 @@ import type { Representation } from './representation.ts';
 import { type ContentTarget, encodePath } from './target.ts';
 
 /** The result for a content URL: a representation, or a redirect to another path. */
-export type Answer =
+export type ContentAnswer =
   | { kind: 'representation'; representation: Representation }
   | { kind: 'redirect'; location: string; status?: 301 | 302; headers: Record<string, string> };
 
@@ -52,7 +52,7 @@ export interface ContentContext {
  * @throws AntwayError `NOT_FOUND` for a missing member, `UNSUPPORTED` for an unknown format, `REFUSED` by the policy,
  *   or the error of resolving.
  */
-export async function answerContent(target: ContentTarget, context: ContentContext): Promise<Answer> {
+export async function answerContent(target: ContentTarget, context: ContentContext): Promise<ContentAnswer> {
   // Check the policy before any fetch, because a refusal needs no content.
   contentHeaders(context.policyFor(target.address));
   const format = target.query.get('format');
@@ -79,7 +79,7 @@ async function answerLocated(
   target: LocatedTarget,
   content: Content,
   context: ContentContext,
-): Promise<Answer> {
+): Promise<ContentAnswer> {
   const format = target.query.get('format');
   if (content.kind === 'archive') {
     if (format === 'tar') return tar(target, content, context);
@@ -110,7 +110,7 @@ async function answerLocated(
 async function rawRecord(
   target: ContentTarget,
   { resolver, signal, trace, policyFor }: ContentContext,
-): Promise<Answer> {
+): Promise<ContentAnswer> {
   const { address } = target;
   const { bytes, pointer } = await resolver.locateRecord(address, signal, trace);
   const located = { ...target, content: address, isMutable: pointer !== undefined };
@@ -124,7 +124,7 @@ async function tar(
   target: LocatedTarget,
   content: Extract<Content, { kind: 'archive' }>,
   { signal, policyFor }: ContentContext,
-): Promise<Answer> {
+): Promise<ContentAnswer> {
   const path = target.path ?? '';
   const folder = path === '' || path.endsWith('/') ? path : `${path}/`;
   const source =
@@ -150,7 +150,7 @@ function download(
   type: string,
   filename: string,
   path = '',
-): Answer {
+): ContentAnswer {
   const headers = {
     ...contentHeaders({ ...policy, isTrusted: false }),
     ...caching(target),
@@ -160,7 +160,11 @@ function download(
   return { kind: 'representation', representation: { source, etag: etagOf(target, format, path), headers } };
 }
 
-async function inArchive(target: LocatedTarget, archive: Archive, context: ContentContext): Promise<Answer> {
+async function inArchive(
+  target: LocatedTarget,
+  archive: Archive,
+  context: ContentContext,
+): Promise<ContentAnswer> {
   if (target.path === undefined) return redirect(target, '/');
   const isFolder = target.path === '' || target.path.endsWith('/');
   const entries = isFolder && wantsJson(target, context) ? archive.folder(target.path) : undefined;
@@ -191,12 +195,12 @@ async function member(
   target: LocatedTarget,
   { path, load }: Member,
   context: ContentContext,
-): Promise<Answer> {
+): Promise<ContentAnswer> {
   const name = path.slice(path.lastIndexOf('/') + 1);
   return file(target, await load(context.signal), name, etagOf(target, 'file', path), context, true);
 }
 
-function withStatus(answer: Answer, status?: 404): Answer {
+function withStatus(answer: ContentAnswer, status?: 404): ContentAnswer {
   return answer.kind === 'representation' && status
     ? { ...answer, representation: { ...answer.representation, status } }
     : answer;
@@ -209,7 +213,7 @@ async function file(
   etag: string,
   context: ContentContext,
   isMember = false,
-): Promise<Answer> {
+): Promise<ContentAnswer> {
   const filename = target.query.get('filename') ?? name;
   const contentType =
     typeOfName(name) ??
@@ -253,7 +257,7 @@ async function listing(
   entries: readonly FolderEntry[],
   isJson: boolean,
   context: ContentContext,
-): Promise<Answer> {
+): Promise<ContentAnswer> {
   const title = archive.name ?? target.name ?? shortAddress(target.address.hex);
   const { mode, scope } = context.policyFor(target.content);
   const ownsOrigin = mode !== 'embedded';
@@ -276,7 +280,7 @@ async function listing(
   return ownRepresentation(document, etagOf(target, format, path), headers);
 }
 
-function ownRepresentation(body: string, etag: string, headers: Record<string, string>): Answer {
+function ownRepresentation(body: string, etag: string, headers: Record<string, string>): ContentAnswer {
   const source = memorySource(new TextEncoder().encode(body));
   return { kind: 'representation', representation: { source, etag, headers, isOwnPage: true } };
 }
@@ -286,7 +290,7 @@ function redirect(
   target: LocatedTarget,
   path: string,
   { status = 301, suffix = '' }: { status?: 301 | 302; suffix?: string } = {},
-): Answer {
+): ContentAnswer {
   // Two slashes at the start would make a browser read the path as a host.
   const location = (target.root + path).replace(/^\/+/, '/') + (suffix || target.search);
   return { kind: 'redirect', location, status, headers: { 'Cache-Control': cacheControl(target) } };

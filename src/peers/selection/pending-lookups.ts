@@ -21,7 +21,7 @@ export interface PendingRequest {
   isBusy: boolean;
 }
 
-export type Answer<T> = { value: T } | { busy: BusyHint };
+export type PeerAnswer<T> = { value: T } | { busy: BusyHint };
 
 /** Decides whether there is time to ask again after the hint. */
 export type MayAskAgain = (hint: BusyHint) => boolean;
@@ -33,7 +33,7 @@ export type MayAskAgain = (hint: BusyHint) => boolean;
  */
 export async function askUntilAnswered<T>(
   request: PendingRequest,
-  ask: (mayAskAgain: MayAskAgain) => Promise<Answer<T>>,
+  ask: (mayAskAgain: MayAskAgain) => Promise<PeerAnswer<T>>,
   { signal, onBusy }: { signal: AbortSignal; onBusy?: (hint: BusyHint) => void },
 ): Promise<T> {
   const until = request.since + limits.busyMs.total;
