@@ -76,7 +76,7 @@ export interface MoveOptions {
 }
 
 /** The places that are asked for states. */
-export type Places = Pick<MoveOptions, 'peers' | 'relayPeers' | 'others'>;
+export type StateSources = Pick<MoveOptions, 'peers' | 'relayPeers' | 'others'>;
 
 export interface Moved {
   pointer: Pointer;
@@ -147,7 +147,13 @@ export async function sendAgain(address: Address, options: MoveOptions): Promise
  */
 export async function askAll(
   address: Address,
-  { peers, relayPeers = [], others = [], states, signal }: Places & Pick<MoveOptions, 'states' | 'signal'>,
+  {
+    peers,
+    relayPeers = [],
+    others = [],
+    states,
+    signal,
+  }: StateSources & Pick<MoveOptions, 'states' | 'signal'>,
 ): Promise<{
   states: OwnerStates;
   pointer: Pointer | undefined;

@@ -12,7 +12,7 @@ import {
   type Moved,
   type MoveOptions,
   movePointer,
-  type Places,
+  type StateSources,
   sendAgain,
 } from './move-pointer.ts';
 import { OwnerKey } from './owner-key.ts';
@@ -51,7 +51,7 @@ interface Entry {
 }
 
 /** The peers of a move, and what they need. */
-export type Peers = Places & Pick<MoveOptions, 'token' | 'signal'>;
+export type Peers = StateSources & Pick<MoveOptions, 'token' | 'signal'>;
 
 export const mostLabelCharacters = 100;
 

@@ -1,7 +1,7 @@
 import type { Pointer } from '../content/pointer.ts';
 import { asAntwayError } from '../errors.ts';
 import { limits } from '../limits.ts';
-import { askAll, type MoveOptions, type Places, type StatesBefore } from '../owner/move-pointer.ts';
+import { askAll, type MoveOptions, type StateSources, type StatesBefore } from '../owner/move-pointer.ts';
 import type { PointerTarget } from '../owner/sign-pointer.ts';
 import { type Bill, prepareBill } from './bill.ts';
 import { isSameState, type PointerReader } from './paid-pointers.ts';
@@ -53,7 +53,7 @@ const targetMs = 15_000;
 export async function findNewer(
   wanted: Pointer,
   { states, learn }: StatesBefore,
-  at: Places & Pick<MoveOptions, 'signal'>,
+  at: StateSources & Pick<MoveOptions, 'signal'>,
 ): Promise<Pointer | undefined> {
   const { pointer, found } = await askAll(states.address, { ...at, states });
   if (!pointer || [states.newest, wanted].some((state) => state && isSameState(state.record, pointer.record)))

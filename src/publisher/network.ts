@@ -3,7 +3,7 @@ import { type Pointer, parsePointer } from '../content/pointer.ts';
 import { AntwayError } from '../errors.ts';
 import { AntError, publicError } from '../fetch/ant-error.ts';
 import { refuseUnknown } from '../fetch/options.ts';
-import { askAll, type MoveOptions, type Places, storePointer } from '../owner/move-pointer.ts';
+import { askAll, type MoveOptions, type StateSources, storePointer } from '../owner/move-pointer.ts';
 import { isTarget, OwnerStates } from '../owner/states.ts';
 import type { Account } from '../payment/account.ts';
 import { formatAnt, formatUnits, parseAnt } from '../payment/amounts.ts';
@@ -187,7 +187,7 @@ interface ToPay {
 async function refuseOlder(
   address: Address,
   wanted: Pointer,
-  at: Places & Pick<MoveOptions, 'signal'>,
+  at: StateSources & Pick<MoveOptions, 'signal'>,
 ): Promise<void> {
   const { pointer } = await askAll(address, { ...at, states: OwnerStates.empty(address) });
   if (!pointer || pointer.counter < wanted.counter) return;

@@ -3,8 +3,8 @@ import { Address } from '../../src/address.ts';
 import {
   freezeNow,
   movePointer,
-  type Places,
   type StateSource,
+  type StateSources,
   sendAgain,
 } from '../../src/owner/move-pointer.ts';
 import { newSeed, OwnerKey } from '../../src/owner/owner-key.ts';
@@ -72,7 +72,7 @@ async function payBy(wallet: TestWallet, { upload, bill, check }: PointerDue): P
 /** Does one action at the relay. */
 async function inNetwork<T>(
   askToPay: (due: PointerDue) => Promise<Payment>,
-  action: (at: Places, paid: PointerNetwork['paid']) => Promise<T>,
+  action: (at: StateSources, paid: PointerNetwork['paid']) => Promise<T>,
 ): Promise<T> {
   const choice = { relays: [relay.url], nodes: null, chain: paymentChain() };
   const network = await openPointerNetwork(choice, { name: 'Garden', askToPay, signal });
