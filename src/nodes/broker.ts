@@ -5,9 +5,9 @@ import { raceAbort } from '../util/watchdog.ts';
 import { type Clock, withTimeout } from './clock.ts';
 import type { NodesStatus } from './nodes.ts';
 import { OwnerPort } from './owner-port.ts';
-import { Places } from './places.ts';
 import { portLimits } from './port-limits.ts';
 import type { Port, RecordKind } from './port-messages.ts';
+import { Semaphore } from './semaphore.ts';
 
 export interface BrokerOptions {
   clock: Clock;
@@ -28,7 +28,7 @@ export interface BrokerRequest<T> {
 /** Reads records from nodes for a worker, through the page that owns the connections. */
 export class NodeBroker {
   readonly #options: BrokerOptions;
-  readonly #places = new Places(portLimits.requests);
+  readonly #places = new Semaphore(portLimits.requests);
   #owner: OwnerPort | undefined;
   #search: Promise<OwnerPort> | undefined;
   #found: (owner: OwnerPort) => void = () => undefined;

@@ -18,7 +18,7 @@ import type {
 } from './node-client.ts';
 import { nodeError } from './node-error.ts';
 import { nodeLimits } from './node-limits.ts';
-import { Places } from './places.ts';
+import { Semaphore } from './semaphore.ts';
 import { Handshake } from './session.ts';
 
 /** Talks to a node over an open channel. */
@@ -26,7 +26,7 @@ export class ChannelClient implements NodeClient {
   readonly address: NodeAddress;
   readonly #connection: Connection;
   /** For the chunks that the node stores. */
-  readonly #puts = new Places(1);
+  readonly #puts = new Semaphore(1);
 
   private constructor(address: NodeAddress, connection: Connection) {
     this.address = address;

@@ -20,8 +20,8 @@ import type { RequestOptions } from './node-client.ts';
 import { nodeError } from './node-error.ts';
 import { nodeLimits } from './node-limits.ts';
 import { Outbox } from './outbox.ts';
-import { Places } from './places.ts';
 import { RateLimit } from './rate-limit.ts';
+import { Semaphore } from './semaphore.ts';
 import { type Handshake, recordOverheadBytes, type Session } from './session.ts';
 
 const multiplexing = `rpc-multiplex-${nodeLimits.requestsAtOnce}`;
@@ -62,7 +62,7 @@ export class Connection {
   readonly #outbox: Outbox;
   readonly #rate: RateLimit;
   /** One request beside the hello, until the node has said that it takes several. */
-  readonly #places = new Places(1);
+  readonly #places = new Semaphore(1);
   readonly #pending = new Map<number, Pending>();
   /** The callers that wait for an answer. */
   #waiting = 0;

@@ -6,7 +6,7 @@ import type { NodeAddress } from './node-address.ts';
 import type { NodeClient } from './node-client.ts';
 import { isHostile, nodeError, problemOf } from './node-error.ts';
 import { nodeLimits } from './node-limits.ts';
-import { Places } from './places.ts';
+import { Semaphore } from './semaphore.ts';
 
 /** Connects to a node and authenticates it. @throws AntwayError; the signal's reason when aborted. */
 export type ConnectNode = (node: NodeAddress, signal: AbortSignal) => Promise<NodeClient>;
@@ -35,9 +35,9 @@ export class NodePool {
   readonly #options: PoolOptions;
   readonly #clients = new Map<string, { client: NodeClient; usedAt: number }>();
   readonly #connecting = new SingleFlight<NodeClient>();
-  readonly #attempts = new Places(nodeLimits.attemptsAtOnce);
+  readonly #attempts = new Semaphore(nodeLimits.attemptsAtOnce);
   /** The attempts that are young. One to a dead node costs little while it waits, so it does not delay others for long. */
-  readonly #young = new Places(nodeLimits.connectsAtOnce);
+  readonly #young = new Semaphore(nodeLimits.connectsAtOnce);
   /** Connections that are open or being opened, by host. */
   readonly #hosts = new Map<string, number>();
   /**

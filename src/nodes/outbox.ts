@@ -4,7 +4,7 @@ import { type Clock, withTimeout } from './clock.ts';
 import { frameMessages } from './frames.ts';
 import { nodeError } from './node-error.ts';
 import { nodeLimits } from './node-limits.ts';
-import { Places } from './places.ts';
+import { Semaphore } from './semaphore.ts';
 
 /** A page may see no progress until so many bytes have left. */
 const unseenBytes = nodeLimits.reportedBytes + nodeLimits.messageBytes;
@@ -15,7 +15,7 @@ export class Outbox {
   readonly #clock: Clock;
   readonly #end: AbortSignal;
   /** For the payload whose messages the channel gets. */
-  readonly #turn = new Places(1);
+  readonly #turn = new Semaphore(1);
   /** All bytes that the channel has got. */
   #givenBytes = 0;
 

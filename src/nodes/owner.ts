@@ -3,9 +3,9 @@ import { AntwayError, asAntwayError } from '../errors.ts';
 import { raceAbort } from '../util/watchdog.ts';
 import { resized } from './buffers.ts';
 import type { Nodes } from './nodes.ts';
-import { Places } from './places.ts';
 import { portLimits } from './port-limits.ts';
 import { type OwnerMessage, type Port, parseWorkerMessage, type RecordRequest } from './port-messages.ts';
+import { Semaphore } from './semaphore.ts';
 
 export interface NodeOwnerOptions {
   nodes: Pick<Nodes, 'chunk' | 'pointers' | 'status' | 'close'>;
@@ -26,7 +26,7 @@ const longestRequestMs = 120_000;
 /** Answers the requests of workers, in the page that owns the connections to nodes. */
 export class NodeOwner {
   readonly #options: NodeOwnerOptions;
-  readonly #places = new Places(portLimits.atOnce);
+  readonly #places = new Semaphore(portLimits.atOnce);
 
   constructor(options: NodeOwnerOptions) {
     this.#options = options;
@@ -42,7 +42,7 @@ export class NodeOwner {
   serve(port: Port): () => void {
     let isEnded = false;
     const running = new Map<number, AbortController>();
-    const places = new Places(portLimits.atOncePerPort);
+    const places = new Semaphore(portLimits.atOncePerPort);
     const send = (message: OwnerMessage, transfer: Transferable[] = []) => {
       if (!isEnded) port.postMessage(message, transfer);
     };
@@ -93,7 +93,7 @@ export class NodeOwner {
   /** Sends an answer or an error, and nothing once the request is cancelled. Never rejects. */
   async #answer(
     request: RecordRequest,
-    places: Places,
+    places: Semaphore,
     signal: AbortSignal,
     send: (message: OwnerMessage, transfer?: Transferable[]) => void,
   ): Promise<void> {

@@ -1,7 +1,7 @@
 import { raceAbort } from '../util/watchdog.ts';
 
 /** A number of places for work. Work that finds none waits in its order. */
-export class Places {
+export class Semaphore {
   #free: number;
   readonly #waiting: (() => void)[] = [];
 
