@@ -10,10 +10,10 @@ import type { NodeAddress } from './node-address.ts';
 import type {
   Abilities,
   NodeClient,
+  NodeQuote,
   PaidChunk,
   PaidState,
   ProvenChunk,
-  Quoted,
   RequestOptions,
 } from './node-client.ts';
 import { nodeError } from './node-error.ts';
@@ -87,7 +87,7 @@ export class ChannelClient implements NodeClient {
     return this.#connection.parsed(response, () => parseChunk(response, address.hex));
   }
 
-  async quoteChunk(address: Address, size: number, options: RequestOptions): Promise<Quoted> {
+  async quoteChunk(address: Address, size: number, options: RequestOptions): Promise<NodeQuote> {
     const request = { type: 'quote_chunk', address: address.hex, size } as const;
     const response = await this.#connection.request(request, smallFrame, options);
     return this.#connection.parsed(response, () => parseQuote(response, address.hex));

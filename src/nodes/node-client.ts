@@ -12,7 +12,7 @@ export interface RequestOptions {
 }
 
 /** The answer of a node that was asked for a price. */
-export type Quoted = ReturnType<typeof parseQuote>;
+export type NodeQuote = ReturnType<typeof parseQuote>;
 
 /** A chunk and the quote that was paid for it, which may be the one of another node. */
 export interface PaidChunk {
@@ -66,7 +66,7 @@ export interface NodeClient {
   /** @returns bytes that nothing has verified; undefined if the node has none. */
   getChunk(address: Address, options: RequestOptions): Promise<Uint8Array<ArrayBuffer> | undefined>;
   /** Asks for the price of a chunk. @returns a quote that nothing has verified. */
-  quoteChunk(address: Address, size: number, options: RequestOptions): Promise<Quoted>;
+  quoteChunk(address: Address, size: number, options: RequestOptions): Promise<NodeQuote>;
   /**
    * Sends a chunk that was paid for.
    * @throws AntwayError with `details.reason`, the node's code, if the node refuses it.

@@ -4,7 +4,7 @@ import { isPaidFor, type PaymentJournal } from './journal.ts';
 import { type Due, namesOf, sumOf, unpaid as unpaidOf } from './payable.ts';
 import { planBatches } from './plan-batches.ts';
 import { checkStoredOffer, commonOffer, type Offer, type RecordToStore } from './quotes.ts';
-import type { Quoted, Route } from './route.ts';
+import type { RecordQuote, Route } from './route.ts';
 import type { StoreParts } from './upload.ts';
 
 /** The kind of the things whose prices are asked for. */
@@ -107,7 +107,12 @@ async function storedBatch(root: string, journal: PaymentJournal): Promise<Batch
  * own, and none can leave a record out.
  * @returns the offers of the nodes that both name.
  */
-function agreed(quoted: readonly Quoted[], others: readonly Quoted[], first: Route, second: Route): Quoted[] {
+function agreed(
+  quoted: readonly RecordQuote[],
+  others: readonly RecordQuote[],
+  first: Route,
+  second: Route,
+): RecordQuote[] {
   return quoted.map((answer, i) => {
     const other = others[i]!;
     const isQuoted = answer.status === 'quoted' && other.status === 'quoted';

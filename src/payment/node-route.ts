@@ -18,7 +18,7 @@ import { askForPool, isPoolGone, type NodeParts } from './node-pools.ts';
 import type { NodePrice } from './node-price.ts';
 import { encodeProof, priceFrom, quoteOf } from './node-quote.ts';
 import { contentOf, offerFrom, type Plan, paidOf, type RecordToStore } from './quotes.ts';
-import type { Quoted, RecordPayment, Route } from './route.ts';
+import type { RecordPayment, RecordQuote, Route } from './route.ts';
 
 /** Nodes store a record only if they know themselves and the node of a paid quote among so many that are closest to it. */
 const storingNodes = 20;
@@ -87,7 +87,7 @@ export class NodeRoute implements Route {
     records: readonly RecordToStore[],
     signal: AbortSignal,
     onProgress: (asked: number) => void = () => undefined,
-  ): Promise<Quoted[]> {
+  ): Promise<RecordQuote[]> {
     let asked = 0;
     const quote = async (record: RecordToStore, own: AbortSignal) => {
       const quoted = await this.#retry(own, retries, () => this.#quote(record, own));
@@ -187,7 +187,7 @@ export class NodeRoute implements Route {
     throw this.#shortfall(`Only ${nodes.length} of ${poolNodes} nodes gave a price for a batch.`);
   }
 
-  async #quote(record: RecordToStore, signal: AbortSignal): Promise<Quoted> {
+  async #quote(record: RecordToStore, signal: AbortSignal): Promise<RecordQuote> {
     const { nodes, chain } = this.#options;
     const address = Address.fromHex(record.address);
     const isPointer = record.stateId !== undefined;

@@ -11,7 +11,7 @@ import { paymentError } from './errors.ts';
 import type { NodePrice } from './node-price.ts';
 import { checkOffer, type RecordToStore } from './quotes.ts';
 import { BadAnswer, readJson } from './read-json.ts';
-import type { Quoted, RecordPayment, Route } from './route.ts';
+import type { RecordPayment, RecordQuote, Route } from './route.ts';
 
 const contract = s.pattern(/^0x[0-9a-f]{40}$/, 'it must be 0x and 40 hex digits');
 
@@ -96,8 +96,8 @@ export class Relay implements Route {
     records: readonly RecordToStore[],
     signal: AbortSignal,
     onProgress: (asked: number) => void = () => undefined,
-  ): Promise<Quoted[]> {
-    const quoted: Quoted[] = [];
+  ): Promise<RecordQuote[]> {
+    const quoted: RecordQuote[] = [];
     for (let at = 0; at < records.length; at += quotesPerRequest) {
       quoted.push(...(await this.#quoteSome(records.slice(at, at + quotesPerRequest), signal)));
       onProgress(quoted.length);
@@ -105,7 +105,7 @@ export class Relay implements Route {
     return quoted;
   }
 
-  async #quoteSome(records: readonly RecordToStore[], signal: AbortSignal): Promise<Quoted[]> {
+  async #quoteSome(records: readonly RecordToStore[], signal: AbortSignal): Promise<RecordQuote[]> {
     const asked = records.map(({ address, stateId, size }) =>
       stateId === undefined ? { address, size } : { address, stateId },
     );
@@ -116,7 +116,7 @@ export class Relay implements Route {
       const answer = await this.#json(answerSchema, response, signal);
       if (answer.records.length !== records.length)
         throw paymentError('QUOTE', `${this.url} did not answer for all records.`, { relay: this.url });
-      const quoted = answer.records.map((value, i): Quoted => {
+      const quoted = answer.records.map((value, i): RecordQuote => {
         const record = records[i]!;
         if (value.status !== 'quoted') return { status: value.status };
         return { status: 'quoted', offer: checkOffer(value, record) };

@@ -4,7 +4,10 @@ import type { NodePrice } from './node-price.ts';
 import type { Offer, Plan, RecordToStore } from './quotes.ts';
 
 /** The answer for one record. */
-export type Quoted = { status: 'stored' } | { status: 'unavailable' } | { status: 'quoted'; offer: Offer };
+export type RecordQuote =
+  | { status: 'stored' }
+  | { status: 'unavailable' }
+  | { status: 'quoted'; offer: Offer };
 
 /** The payment for a record: its own quote, or the proof that it is in a batch. */
 export type RecordPayment = { plan: Plan; transaction: string } | { merkle: BatchProof };
@@ -28,7 +31,7 @@ export interface Route {
     records: readonly RecordToStore[],
     signal: AbortSignal,
     onProgress?: (asked: number) => void,
-  ): Promise<Quoted[]>;
+  ): Promise<RecordQuote[]>;
   /**
    * Asks for the nodes of a batch, and checks them.
    * @returns the nodes of each pool, in the order of the request, or undefined if too few nodes gave a price.

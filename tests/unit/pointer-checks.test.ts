@@ -4,12 +4,12 @@ import type { PointerTarget } from '../../src/owner/sign-pointer.ts';
 import type { PaymentJournal } from '../../src/payment/journal.ts';
 import { priceState } from '../../src/payment/pointer-checks.ts';
 import type { Offer, RecordToStore } from '../../src/payment/quotes.ts';
-import type { Quoted, Route } from '../../src/payment/route.ts';
+import type { RecordQuote, Route } from '../../src/payment/route.ts';
 import { memoryJournal } from '../support/memory-journal.ts';
 
 const target: PointerTarget = { kind: 'chunk', target: Address.fromHex('ab'.repeat(32)) };
 const due: RecordToStore = { address: 'cd'.repeat(32), stateId: 'ef'.repeat(32), size: 5303 };
-const offer = ({ address, stateId }: RecordToStore): Quoted => ({
+const offer = ({ address, stateId }: RecordToStore): RecordQuote => ({
   status: 'quoted',
   offer: { plan: { address, stateId }, amount: '1' } as Offer,
 });
@@ -22,7 +22,7 @@ beforeEach(() => {
   stopping = new AbortController();
 });
 
-type Quote = (signal: AbortSignal) => Promise<Quoted>;
+type Quote = (signal: AbortSignal) => Promise<RecordQuote>;
 
 /** @param price the answer about the state, and `content` about what it leads to. */
 function priceAt(price: Quote, content: Quote) {

@@ -4,7 +4,7 @@ import type { PaymentChain } from '../../payment/chain.ts';
 import { paymentError } from '../../payment/errors.ts';
 import type { NodePrice } from '../../payment/node-price.ts';
 import type { RecordToStore } from '../../payment/quotes.ts';
-import type { Quoted, RecordPayment, Route } from '../../payment/route.ts';
+import type { RecordPayment, RecordQuote, Route } from '../../payment/route.ts';
 
 /** The messages between the publishing worker and its page, which has the connections. Both are of the same build. */
 type Ask =
@@ -103,8 +103,8 @@ export class PortRoute implements Route {
     records: readonly RecordToStore[],
     signal: AbortSignal,
     onProgress?: (asked: number) => void,
-  ): Promise<Quoted[]> {
-    return this.#ask({ ask: 'quotes', records }, signal, onProgress) as Promise<Quoted[]>;
+  ): Promise<RecordQuote[]> {
+    return this.#ask({ ask: 'quotes', records }, signal, onProgress) as Promise<RecordQuote[]>;
   }
 
   pools(
