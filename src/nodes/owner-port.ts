@@ -13,7 +13,7 @@ import {
 } from './port-messages.ts';
 import { SilenceWatch } from './silence-watch.ts';
 
-export interface AskOptions {
+export interface PortRequestOptions {
   signal: AbortSignal;
   onFirstByte?: (() => void) | undefined;
 }
@@ -50,7 +50,12 @@ export class OwnerPort {
   }
 
   /** @throws `lost` if the owner is gone; the owner's AntwayError; the signal's reason when aborted. */
-  async ask(kind: RecordKind, address: Address, limit: number, options: AskOptions): Promise<ArrayBuffer[]> {
+  async ask(
+    kind: RecordKind,
+    address: Address,
+    limit: number,
+    options: PortRequestOptions,
+  ): Promise<ArrayBuffer[]> {
     const { signal, onFirstByte } = options;
     signal.throwIfAborted();
     if (this.lost) throw this.lost;

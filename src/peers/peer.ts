@@ -29,7 +29,7 @@ const silentLookupMs = 1_000;
 
 export type PeerState = 'idle' | TransportName | 'unreachable' | 'banned';
 
-export interface AskOptions<T> extends FetchOptions<T> {
+export interface PeerRequestOptions<T> extends FetchOptions<T> {
   isHedge: boolean;
   onFirstByte(): void;
   /** Called when the peer has answered “busy”. The peer is asked again, unless the caller aborts. */
@@ -105,7 +105,7 @@ export class Peer {
    * Asks for a chunk, and again while the peer is busy.
    * @throws the last failure; the signal's reason when aborted.
    */
-  async fetch<T>(address: Address, options: AskOptions<T>): Promise<T> {
+  async fetch<T>(address: Address, options: PeerRequestOptions<T>): Promise<T> {
     const request = this.#started(address);
     const onFirstByte = () => {
       this.#pending.delete(request);
@@ -137,7 +137,7 @@ export class Peer {
   /** Asks the transports in turn, best first. */
   async #fetchOnce<T>(
     address: Address,
-    options: AskOptions<T>,
+    options: PeerRequestOptions<T>,
     mayAskAgain: MayAskAgain,
   ): Promise<PeerAnswer<T>> {
     const { signal, expectedBytes, verify, onFirstByte, isHedge, observer } = options;

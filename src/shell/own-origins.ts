@@ -10,9 +10,16 @@ import {
 } from './gateway-api.ts';
 import { forEachInParallel } from './parallel.ts';
 import { RecentFailures } from './recent-failures.ts';
-import { type AskOptions, askSite, clearSite, parallelSites, persistSite, startSite } from './site-bridge.ts';
+import {
+  askSite,
+  clearSite,
+  parallelSites,
+  persistSite,
+  type SiteRequestOptions,
+  startSite,
+} from './site-bridge.ts';
 
-type Background = Pick<AskOptions, 'isBackground'>;
+type Background = Pick<SiteRequestOptions, 'isBackground'>;
 
 /** The maximum number of empty origins per call of `synchronise`: web pages can open any number of them. */
 const mostEmpty = 8;

@@ -233,7 +233,7 @@ function closeBridge(address: string): void {
   bridges.delete(address);
 }
 
-export interface AskOptions {
+export interface SiteRequestOptions {
   method?: string;
   body?: Extract<Work, { kind: 'fetch' }>['body'];
   /** Whether the user does not wait. If true, an origin that did not answer lately is not asked again. */
@@ -247,7 +247,7 @@ export interface AskOptions {
 export async function askSite(
   address: string,
   path: string,
-  { method = 'GET', body = null, isBackground = false }: AskOptions = {},
+  { method = 'GET', body = null, isBackground = false }: SiteRequestOptions = {},
 ): Promise<Blob> {
   const failure = isBackground && failures.get(address);
   if (failure) throw failure;
