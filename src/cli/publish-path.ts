@@ -18,7 +18,7 @@ import { showPublication } from './progress.ts';
 const workers = encryptWorkers(new URL('antway-encrypt.js', import.meta.url));
 
 /** A file or folder that can be published. */
-export type Publication =
+export type LocalPublication =
   | { kind: 'folder'; listing: FolderListing }
   | { kind: 'file'; source: RandomAccess; filename: string };
 
@@ -31,7 +31,7 @@ export async function publicationAt(
   path: string,
   ignore: readonly string[],
   output: Output,
-): Promise<Publication> {
+): Promise<LocalPublication> {
   const kind = await stat(path).catch((error) => {
     throw fileError(error, path);
   });
@@ -49,7 +49,7 @@ export async function publicationAt(
 /** Encrypts a publication into a sink, with progress on a terminal. @throws as `publishFile` and `createTarchive`. */
 export async function publishTo(
   sink: ChunkSink,
-  publication: Publication,
+  publication: LocalPublication,
   output: Output,
   signal: AbortSignal,
 ): Promise<Published> {
@@ -67,13 +67,13 @@ export async function publishTo(
 }
 
 /** The number of files, and the parts of a folder that are left out. */
-export function summaryOf(publication: Publication): Pick<FolderListing, 'leftOut'> & { files: number } {
+export function summaryOf(publication: LocalPublication): Pick<FolderListing, 'leftOut'> & { files: number } {
   if (publication.kind === 'file') return { files: 1, leftOut: [] };
   const { entries, leftOut } = publication.listing;
   return { files: entries.length, leftOut };
 }
 
 /** The path at a gateway. The name of a single file is not a part of its address; it sets the media type. */
-export function urlPathOf({ hex }: { hex: string }, publication: Publication): string {
+export function urlPathOf({ hex }: { hex: string }, publication: LocalPublication): string {
   return `/${hex}/${publication.kind === 'file' ? encodeURIComponent(publication.filename) : ''}`;
 }

@@ -3,7 +3,7 @@ import type { OwnerKey } from '../owner/owner-key.ts';
 import { signMembers } from '../owner/sign-members.ts';
 import type { Output } from './output.ts';
 import { showCount } from './progress.ts';
-import type { Publication } from './publish-path.ts';
+import type { LocalPublication } from './publish-path.ts';
 import { nativeHash } from './signatures.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -13,11 +13,11 @@ export function signOption(): Option {
 
 /** Signs the files of a folder. @throws UsageError for a single file; as `signMembers`. */
 export async function signPublication(
-  publication: Publication,
+  publication: LocalPublication,
   key: OwnerKey,
   output: Output,
   signal: AbortSignal,
-): Promise<Publication> {
+): Promise<LocalPublication> {
   if (publication.kind === 'file') {
     throw new UsageError('Only the files of a folder can be signed: the signatures are in its index.');
   }

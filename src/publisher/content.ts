@@ -5,7 +5,7 @@ import { bufferAccess, type RandomAccess } from '../util/random-access.ts';
 import type { AntContent, AntDirectoryHandle, AntEntry, AntFileHandle } from './types.ts';
 
 /** Content that can be encrypted. */
-export type Publication = { name: string | undefined; leftOut: string[] } & (
+export type PreparedPublication = { name: string | undefined; leftOut: string[] } & (
   | { kind: 'file'; source: RandomAccess }
   | { kind: 'archive'; entries: TarEntry[] }
 );
@@ -14,7 +14,7 @@ const expected =
   'it must be a Blob, an ArrayBuffer, a Uint8Array, a source, a file or directory handle, or files with paths';
 
 /** @throws TypeError for another type; DOMException when a file may not be read; the errors of the iterable. */
-export async function publicationOf(content: AntContent, signal: AbortSignal): Promise<Publication> {
+export async function publicationOf(content: AntContent, signal: AbortSignal): Promise<PreparedPublication> {
   const source = sourceOf(content);
   if (source) return { kind: 'file', name: nameOf(content), leftOut: [], source };
   const { kind } = Object(content) as { kind?: unknown };
@@ -29,7 +29,7 @@ export async function publicationOf(content: AntContent, signal: AbortSignal): P
   return { kind: 'archive', name: undefined, leftOut: [], entries };
 }
 
-async function listHandle(folder: AntDirectoryHandle, signal: AbortSignal): Promise<Publication> {
+async function listHandle(folder: AntDirectoryHandle, signal: AbortSignal): Promise<PreparedPublication> {
   const entries: TarEntry[] = [];
   const leftOut: string[] = [];
   const walk = async (handle: AntDirectoryHandle, prefix: string): Promise<void> => {

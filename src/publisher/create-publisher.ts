@@ -16,7 +16,7 @@ import { chunkCount } from '../self-encryption/file.ts';
 import { base64Url } from '../util/base64-url.ts';
 import type { RandomAccess } from '../util/random-access.ts';
 import { raceAbort } from '../util/watchdog.ts';
-import { type Publication, publicationOf } from './content.ts';
+import { type PreparedPublication, publicationOf } from './content.ts';
 import { encryptWorkers } from './encrypt-workers.ts';
 import { parseOptions, untilAborted } from './options.ts';
 import { publishPlatform } from './platform.ts';
@@ -123,7 +123,7 @@ function checkSeed(seed: unknown, what: string): void {
 
 /** @throws TypeError for a signature of a single file. */
 async function sourceOf(
-  publication: Publication,
+  publication: PreparedPublication,
   signer: AntSignInit | undefined,
   signal: AbortSignal,
 ): Promise<RandomAccess> {
@@ -144,7 +144,7 @@ function sign({ seed, counter }: AntPointerInit, target: Address): AntPointer {
 }
 
 function resultOf(
-  publication: Publication,
+  publication: PreparedPublication,
   published: Published,
   init: { name: string | undefined; isPrivate: boolean; pointer: AntPointer | undefined },
 ): AntPublished {

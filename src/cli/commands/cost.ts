@@ -16,7 +16,7 @@ import {
 import { openKey } from '../open-key.ts';
 import { ignoreOption, type OutputOptions, type PeerOptions, withOutput, withPeers } from '../options.ts';
 import { Output } from '../output.ts';
-import { type Publication, publicationAt, publishTo, summaryOf } from '../publish-path.ts';
+import { type LocalPublication, publicationAt, publishTo, summaryOf } from '../publish-path.ts';
 import { loadSettings, writablePeers } from '../settings.ts';
 import { signOption, signPublication } from '../sign-publication.ts';
 import { requirePeers } from '../silent-peers.ts';
@@ -105,6 +105,6 @@ async function cost(path: string, options: CostOptions, context: CommandContext)
   else output.note(noPrice);
 }
 
-function sourceOf(publication: Publication): { size: number } {
+function sourceOf(publication: LocalPublication): { size: number } {
   return publication.kind === 'file' ? publication.source : createTarchive(publication.listing.entries);
 }
