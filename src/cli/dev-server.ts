@@ -10,8 +10,8 @@ import { answerContent } from '../gateway/http/content-response.ts';
 import type { PolicyRequest } from '../gateway/http/policy.ts';
 import { respond } from '../gateway/http/representation.ts';
 import { textsIn } from '../gateway/pages/texts/texts.ts';
-import type { ChunkStore } from '../node-peer/chunk-store.ts';
 import { isLoopbackName, withoutPort } from '../node-peer/host.ts';
+import type { PeerStore } from '../node-peer/peer-store.ts';
 import type { ChunkPeers } from '../peers/chunk-peers.ts';
 import { Codec } from '../self-encryption/codec.ts';
 import { Stats } from '../stats/stats.ts';
@@ -35,7 +35,7 @@ export class DevServer {
   #address: Address;
   #url = '';
 
-  private constructor(store: ChunkStore, address: Address) {
+  private constructor(store: PeerStore, address: Address) {
     this.#address = address;
     const peers = storePeers(store);
     const codec = new Codec(nodePlatform);
@@ -45,7 +45,7 @@ export class DevServer {
   }
 
   /** @throws the errors of listening. */
-  static async start(store: ChunkStore, address: Address, port: number): Promise<DevServer> {
+  static async start(store: PeerStore, address: Address, port: number): Promise<DevServer> {
     const server = new DevServer(store, address);
     server.#server.listen(port, '127.0.0.1');
     await once(server.#server, 'listening');
@@ -195,7 +195,7 @@ function decoded(path: string): string {
   }
 }
 
-function storePeers(store: ChunkStore): ChunkPeers {
+function storePeers(store: PeerStore): ChunkPeers {
   return {
     async fetch(address, { verify }) {
       const bytes = await store.read(address);

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import type { ChunkStore } from '../node-peer/chunk-store.ts';
 import { NodePeer } from '../node-peer/node-peer.ts';
+import type { PeerStore } from '../node-peer/peer-store.ts';
 import type { Blake3 } from '../self-encryption/blake3.ts';
 import { PeerProcess } from './peer-process.mjs';
 
@@ -12,7 +12,7 @@ export interface RustFrontOptions {
   /** The peer in Node that has the ports, and which passes requests on to the peer in Rust. */
   peer: NodePeer;
   listen: readonly string[];
-  store: ChunkStore;
+  store: PeerStore;
   blake3: Blake3;
   version: string;
   web: { folder: string; config: string };

@@ -1,6 +1,6 @@
 import type { Address } from '../address.ts';
 import { asAntwayError } from '../errors.ts';
-import { MemoryChunkStore } from '../node-peer/chunk-store.ts';
+import { MemoryPeerStore } from '../node-peer/peer-store.ts';
 import type { ChunkSink } from '../publish/upload.ts';
 import type { Output } from './output.ts';
 import { publicationAt, publishTo, summaryOf } from './publish-path.ts';
@@ -18,7 +18,7 @@ export interface ServedVersion {
 
 /** A folder that is published into memory, again after each change. */
 export class ServedFolder {
-  readonly store = new MemoryChunkStore(maxBytes);
+  readonly store = new MemoryPeerStore(maxBytes);
   readonly #path: string;
   readonly #ignore: readonly string[];
   readonly #output: Output;

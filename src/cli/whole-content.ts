@@ -1,7 +1,7 @@
 import type { Address } from '../address.ts';
 import type { ChunkStore } from '../chunks/store.ts';
 import { addressesOf, type Inventory, takeInventory } from '../content/inventory.ts';
-import type { FolderChunkStore } from '../node-peer/folder-store.ts';
+import type { FolderPeerStore } from '../node-peer/folder-store.ts';
 import { loadBlake3 } from '../self-encryption/blake3.ts';
 import type { ContentReader } from './open-content.ts';
 
@@ -70,7 +70,7 @@ export async function forEachInLanes<T>(
 }
 
 /** A folder of chunks in the layout of peers, as the store of a reader. */
-export function storeOf(folder: FolderChunkStore): ChunkStore & { present: number } {
+export function storeOf(folder: FolderPeerStore): ChunkStore & { present: number } {
   return {
     present: 0,
     async get(address) {
@@ -83,7 +83,7 @@ export function storeOf(folder: FolderChunkStore): ChunkStore & { present: numbe
       const outcome = await folder.write(address, bytes);
       if (outcome === 'full') throw new RangeError('The disk is full.');
     },
-    // `FolderChunkStore` has already moved a damaged chunk away.
+    // `FolderPeerStore` has already moved a damaged chunk away.
     delete: async () => undefined,
     flush: async () => undefined,
     clear: async () => undefined,

@@ -5,8 +5,8 @@ import { limits } from '../limits.ts';
 import type { Blake3 } from '../self-encryption/blake3.ts';
 import { allowReading, answerPreflight, isPreflight, matchesEtag, mayWrite } from './access.ts';
 import { AnswerPlaces, breakOffIfUnread } from './answer-places.ts';
-import type { ChunkStore } from './chunk-store.ts';
 import { HttpError, sendJson } from './http-error.ts';
+import type { PeerStore } from './peer-store.ts';
 
 /** Chunks in memory for answers that clients have not read yet. More requests wait. */
 const maxOpenAnswers = 64;
@@ -17,7 +17,7 @@ const refusalLingerMs = 2_000;
 const lowerCaseHex = /^[0-9a-f]{64}$/;
 
 export interface ChunkRoutesOptions {
-  store: ChunkStore;
+  store: PeerStore;
   blake3: Blake3;
   /** `none` refuses all writes. */
   write: 'open' | 'none';

@@ -5,12 +5,12 @@ import { Address } from '../address.ts';
 import type { Pointer } from '../content/pointer.ts';
 import type { Blake3 } from '../self-encryption/blake3.ts';
 import {
-  type ChunkStore,
   maxStoredPointers,
+  type PeerStore,
   type PutPointerOutcome,
   refusalOf,
   type StoreTotals,
-} from './chunk-store.ts';
+} from './peer-store.ts';
 import { parseStoredPointer, type StoredPointer } from './stored-pointer.ts';
 import { syncFolder } from './sync-folder.ts';
 
@@ -23,7 +23,7 @@ const partialFileMs = 60 * 60 * 1000;
  * Chunks in a folder, in the layout of the peer in Rust (docs/explanation/peers.md), so that either can take the folder
  * over from the other. Every file appears by a rename, so both may use the folder for a moment at the same time.
  */
-export class FolderChunkStore implements ChunkStore {
+export class FolderPeerStore implements PeerStore {
   readonly #folder: string;
   readonly #blake3: Blake3;
   readonly totals: StoreTotals;
@@ -37,7 +37,7 @@ export class FolderChunkStore implements ChunkStore {
   }
 
   /** Creates the folder if necessary, removes old partial files, and counts the chunks. @throws the errors of `node:fs`. */
-  static async open(folder: string, blake3: Blake3): Promise<FolderChunkStore> {
+  static async open(folder: string, blake3: Blake3): Promise<FolderPeerStore> {
     for (const name of [...classes, 'temporary', 'quarantine']) {
       await mkdir(join(folder, name), { recursive: true });
     }
@@ -52,7 +52,7 @@ export class FolderChunkStore implements ChunkStore {
         totals.bytes += size;
       }
     }
-    return new FolderChunkStore(folder, blake3, totals);
+    return new FolderPeerStore(folder, blake3, totals);
   }
 
   async has(address: Address): Promise<boolean> {

@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 import type { Blake3 } from '../self-encryption/blake3.ts';
 import { breakOffIfUnread } from './answer-places.ts';
 import { ChunkRoutes } from './chunk-routes.ts';
-import type { ChunkStore } from './chunk-store.ts';
 import { forward, refuseUnexpectedBody } from './forward.ts';
 import { HttpError, sendError } from './http-error.ts';
+import type { PeerStore } from './peer-store.ts';
 import { WebFiles, type WebFilesOptions } from './web-files.ts';
 
 /** Pages of one site can set some 180 cookies of 4 kB for the peer's name and the names around it. */
@@ -22,7 +22,7 @@ const writeTimeoutMs = 30_000;
 export interface NodePeerOptions {
   /** Addresses of loopback with one common port, `127.0.0.1:8080` or `[::1]:8080`. Port 0 selects a free port. */
   listen: readonly string[];
-  store: ChunkStore;
+  store: PeerStore;
   blake3: Blake3;
   write: 'open' | 'none';
   /** Also serves the built gateway. */

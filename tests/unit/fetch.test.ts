@@ -5,8 +5,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { Address } from '../../src/address.ts';
 import { type AntArchive, type AntError, type AntFile, createAntFetch } from '../../src/fetch/index.ts';
 import { openStore } from '../../src/fetch/store.ts';
-import { MemoryChunkStore } from '../../src/node-peer/chunk-store.ts';
 import { NodePeer } from '../../src/node-peer/node-peer.ts';
+import { MemoryPeerStore } from '../../src/node-peer/peer-store.ts';
 import { loadBlake3 } from '../../src/self-encryption/blake3.ts';
 import { Stats } from '../../src/stats/stats.ts';
 import { freePort } from '../support/loopback-server.ts';
@@ -19,7 +19,7 @@ const large = noise(7, 9_000_000);
 const absent = 'ab'.repeat(32);
 
 let peer: NodePeer;
-const store = new MemoryChunkStore(100_000_000);
+const store = new MemoryPeerStore(100_000_000);
 let file: string;
 let film: string;
 let site: string;

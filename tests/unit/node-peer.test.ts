@@ -19,9 +19,9 @@ import { blake3 } from '@noble/hashes/blake3.js';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Address } from '../../src/address.ts';
 import { parsePointer } from '../../src/content/pointer.ts';
-import { MemoryChunkStore } from '../../src/node-peer/chunk-store.ts';
-import { FolderChunkStore } from '../../src/node-peer/folder-store.ts';
+import { FolderPeerStore } from '../../src/node-peer/folder-store.ts';
 import { NodePeer } from '../../src/node-peer/node-peer.ts';
+import { MemoryPeerStore } from '../../src/node-peer/peer-store.ts';
 import { LoopbackServer } from '../support/loopback-server.ts';
 import { NodePeerProcess } from '../support/node-peer-process.ts';
 import { PeerProcess } from '../support/peer-process.ts';
@@ -431,7 +431,7 @@ describe('the peer in Node', () => {
   });
 
   it('takes no pointers if it takes no chunks, and stores them in memory too', async () => {
-    const store = new MemoryChunkStore(1_000);
+    const store = new MemoryPeerStore(1_000);
     const own = new PointerOwner(8);
     const state = (counter: bigint) => parsePointer(own.sign(counter, target), own.address);
     expect(await store.writePointer(own.address, state(2n))).toBe('stored');
@@ -609,7 +609,7 @@ describe('the places for answers of a peer in Node', () => {
     const gate = new Promise<void>((resolve) => {
       openGate = resolve;
     });
-    const store = new MemoryChunkStore(bytes.length);
+    const store = new MemoryPeerStore(bytes.length);
     await store.write(Address.fromHex(addressOf(bytes)), bytes);
     const read = store.read.bind(store);
     store.read = async (address) => {
@@ -685,14 +685,14 @@ describe('the places for answers of a peer in Node', () => {
 describe('the stores of a peer in Node', () => {
   it('count the chunks of an existing folder, and remove old partial files', async () => {
     const path = join(folder, 'counted');
-    const store = await FolderChunkStore.open(path, blake3);
+    const store = await FolderPeerStore.open(path, blake3);
     const address = Address.fromHex(addressOf(chunk));
     expect(await store.write(address, chunk)).toBe('stored');
     expect(await store.write(address, chunk)).toBe('present');
     for (const name of ['old.partial', 'new.partial']) writeFileSync(join(path, name), 'x');
     const before = Date.now() / 1000 - 3_700;
     utimesSync(join(path, 'old.partial'), before, before);
-    const again = await FolderChunkStore.open(path, blake3);
+    const again = await FolderPeerStore.open(path, blake3);
     expect(again.totals).toEqual({ chunks: 1, bytes: chunk.length });
     expect(readdirSync(path)).not.toContain('old.partial');
     // Another process may be writing this file.
@@ -704,7 +704,7 @@ describe('the stores of a peer in Node', () => {
   });
 
   it('say that memory is full', async () => {
-    const store = new MemoryChunkStore(chunk.length);
+    const store = new MemoryPeerStore(chunk.length);
     const address = Address.fromHex(addressOf(chunk));
     expect(await store.write(address, chunk)).toBe('stored');
     expect(await store.write(Address.fromHex(addressOf(otherChunk)), otherChunk)).toBe('full');

@@ -17,8 +17,8 @@ import { packages } from '../../build/packages.ts';
 import { Address } from '../../src/address.ts';
 import { root } from '../../src/cli/setup.mjs';
 import { parsePointer } from '../../src/content/pointer.ts';
-import { MemoryChunkStore } from '../../src/node-peer/chunk-store.ts';
 import { NodePeer } from '../../src/node-peer/node-peer.ts';
+import { MemoryPeerStore } from '../../src/node-peer/peer-store.ts';
 import { loadBlake3 } from '../../src/self-encryption/blake3.ts';
 import { consumers, PackageProject, packageTool, viteVersions } from '../support/package-project.ts';
 import { noise, publish } from '../support/publish.ts';
@@ -38,7 +38,7 @@ beforeAll(async () => {
   project = await PackageProject.create();
   writeFileSync(join(project.folder, 'package.json'), '{"type":"module"}');
   cpSync(consumers, project.folder, { recursive: true });
-  const store = new MemoryChunkStore(100_000_000);
+  const store = new MemoryPeerStore(100_000_000);
   const blake3 = await loadBlake3();
   peer = await NodePeer.start({ listen: ['127.0.0.1:0'], store, blake3, write: 'open', version: '0' });
   const put = async (hex: string, bytes: Uint8Array) => void (await store.write(Address.fromHex(hex), bytes));

@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { Address } from '../../address.ts';
 import { AntwayError, asAntwayError } from '../../errors.ts';
-import { FolderChunkStore } from '../../node-peer/folder-store.ts';
+import { FolderPeerStore } from '../../node-peer/folder-store.ts';
 import { publishFile } from '../../publish/publish.ts';
 import { loadBlake3 } from '../../self-encryption/blake3.ts';
 import { Codec } from '../../self-encryption/codec.ts';
@@ -178,7 +178,7 @@ const store: Check = async ({ store: named }, { env }) => {
     return named === undefined ? [] : [finding('store', 'problem', `There is no folder “${folder}”.`)];
   }
   try {
-    const { totals } = await FolderChunkStore.open(folder, await loadBlake3());
+    const { totals } = await FolderPeerStore.open(folder, await loadBlake3());
     return [
       finding(
         'store',

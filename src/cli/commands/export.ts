@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { headBytes, readHead } from '../../gateway/http/document-head.ts';
 import { exportSite } from '../../library/site-file.ts';
 import type { SiteLabel } from '../../library/site-file-head.ts';
-import { FolderChunkStore } from '../../node-peer/folder-store.ts';
+import { FolderPeerStore } from '../../node-peer/folder-store.ts';
 import { loadBlake3 } from '../../self-encryption/blake3.ts';
 import { writeAtomically } from '../atomic-file.ts';
 import type { CommandContext } from '../context.ts';
@@ -65,7 +65,7 @@ async function exportThrough(
 ): Promise<void> {
   const { signal } = context;
   const output = new Output(options);
-  const chunkFolder = await FolderChunkStore.open(folder, await loadBlake3()).catch((error) => {
+  const chunkFolder = await FolderPeerStore.open(folder, await loadBlake3()).catch((error) => {
     throw fileError(error, folder);
   });
   const use: Parameters<typeof readTarget>[4] = async (opened, reader) => {

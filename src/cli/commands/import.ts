@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import type { Address } from '../../address.ts';
 import { AntwayError } from '../../errors.ts';
 import { importSite, type ImportOptions as SiteImportOptions } from '../../library/site-file.ts';
-import { FolderChunkStore } from '../../node-peer/folder-store.ts';
+import { FolderPeerStore } from '../../node-peer/folder-store.ts';
 import { HttpWriter } from '../../peers/transports/http-writer.ts';
 import { type ChunkSink, uploadTo } from '../../publish/upload.ts';
 import { loadBlake3 } from '../../self-encryption/blake3.ts';
@@ -91,7 +91,7 @@ async function sinkOf(
   const { store, out } = options;
   if (out !== undefined) return { sink: await chunkFolderSink(out), peers: [] };
   if (store !== undefined) {
-    const folder = await FolderChunkStore.open(store, await loadBlake3()).catch((error) => {
+    const folder = await FolderPeerStore.open(store, await loadBlake3()).catch((error) => {
       throw fileError(error, store);
     });
     return { sink: storeSink(folder, store), peers: [] };
@@ -107,7 +107,7 @@ async function sinkOf(
   };
 }
 
-function storeSink(folder: FolderChunkStore, path: string): ChunkSink {
+function storeSink(folder: FolderPeerStore, path: string): ChunkSink {
   return {
     async store({ address, bytes }) {
       const outcome = await folder.write(address, bytes);

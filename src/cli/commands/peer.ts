@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { AntwayError } from '../../errors.ts';
-import { FolderChunkStore } from '../../node-peer/folder-store.ts';
+import { FolderPeerStore } from '../../node-peer/folder-store.ts';
 import { NodePeer } from '../../node-peer/node-peer.ts';
 import { loadBlake3 } from '../../self-encryption/blake3.ts';
 import type { CommandContext } from '../context.ts';
@@ -52,7 +52,7 @@ interface ForwardMessage {
 async function peerCommand(options: PeerCommandOptions, signal: AbortSignal): Promise<void> {
   const parentEnded = lossOfParent();
   const blake3 = await loadBlake3();
-  const store = await FolderChunkStore.open(options.store, blake3).catch((error) => {
+  const store = await FolderPeerStore.open(options.store, blake3).catch((error) => {
     throw fileError(error, options.store);
   });
   const peer = await NodePeer.start({

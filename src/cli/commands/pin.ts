@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { FolderChunkStore } from '../../node-peer/folder-store.ts';
+import { FolderPeerStore } from '../../node-peer/folder-store.ts';
 import { HttpWriter } from '../../peers/transports/http-writer.ts';
 import type { UploadTarget } from '../../peers/upload-target.ts';
 import { uploadTo } from '../../publish/upload.ts';
@@ -60,7 +60,7 @@ async function pin(content: string, options: PinOptions, context: CommandContext
     folder === undefined
       ? undefined
       : storeOf(
-          await FolderChunkStore.open(folder, await loadBlake3()).catch((error) => {
+          await FolderPeerStore.open(folder, await loadBlake3()).catch((error) => {
             throw fileError(error, folder);
           }),
         );

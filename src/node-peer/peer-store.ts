@@ -11,7 +11,7 @@ export interface StoreTotals {
 export type PutPointerOutcome = 'stored' | 'present' | 'outdated' | 'full';
 
 /** The chunks and pointers of an embedded peer. */
-export interface ChunkStore {
+export interface PeerStore {
   readonly totals: StoreTotals;
   has(address: Address): Promise<boolean>;
   /** The chunk's bytes after verification, or undefined. */
@@ -25,7 +25,7 @@ export interface ChunkStore {
 }
 
 /** Holds chunks in memory, for a folder that is served while it changes. */
-export class MemoryChunkStore implements ChunkStore {
+export class MemoryPeerStore implements PeerStore {
   readonly #chunks = new Map<string, Uint8Array>();
   readonly #pointers = new Map<string, Pointer>();
   readonly #maxBytes: number;
