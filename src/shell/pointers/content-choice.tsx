@@ -6,7 +6,7 @@ import { TextField } from '../text-field.tsx';
 import { pointerTexts } from '../texts/pointers.ts';
 
 /** Where a pointer shall lead: the id of a publication, or what the user typed. */
-export interface Content {
+export interface PointerContent {
   /** Empty for another address. */
   publication: string;
   typed: string;
@@ -16,13 +16,13 @@ export interface Content {
 export function firstContent(
   publications: readonly Publication[],
   wanted = publications[0]?.id ?? '',
-): Content {
+): PointerContent {
   const isListed = publications.some(({ id }) => id === wanted);
   return isListed ? { publication: wanted, typed: '' } : { publication: '', typed: wanted };
 }
 
 /** @returns undefined if no address is typed. The kind of a typed address is not known. */
-export function targetOf({ publication, typed }: Content): PointerTarget | Address | undefined {
+export function targetOf({ publication, typed }: PointerContent): PointerTarget | Address | undefined {
   if (publication) return { kind: 'chunk', target: Address.fromHex(publication) };
   const hex = typed
     .trim()
@@ -35,9 +35,9 @@ export function targetOf({ publication, typed }: Content): PointerTarget | Addre
 interface Props {
   /** Public publications, the newest first. */
   publications: readonly Publication[];
-  content: Content;
+  content: PointerContent;
   isBad: boolean;
-  onChange: (content: Content) => void;
+  onChange: (content: PointerContent) => void;
 }
 
 export function ContentChoice({ publications, content, isBad, onChange }: Props) {

@@ -8,7 +8,7 @@ import { kindOfName, kindOfType, type TextKind, textKinds } from './kinds.ts';
 import { nameOf, type ReaderLocation } from './location.ts';
 import { MarkdownReader } from './markdown/markdown-reader.tsx';
 import { PictureReader } from './picture-reader.tsx';
-import { type Content, decodeText, looksLikeText } from './read-content.ts';
+import { decodeText, looksLikeText, type ReaderContent } from './read-content.ts';
 import { ReaderHeading } from './reader-heading.tsx';
 import { TableReader } from './table/table-reader.tsx';
 import { readerTexts } from './texts/texts.ts';
@@ -32,7 +32,7 @@ const textReaders = { markdown: MarkdownReader, table: TableReader, json: JsonRe
 
 interface Props {
   heading: HeadingOf;
-  file: Extract<Content, { kind: 'file' }>;
+  file: Extract<ReaderContent, { kind: 'file' }>;
 }
 
 /** Shows a file with the reader that fits it. The user can choose another reader for text. */

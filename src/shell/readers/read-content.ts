@@ -17,7 +17,7 @@ export interface FolderFile {
   modified: number | null;
 }
 
-export type Content =
+export type ReaderContent =
   | { kind: 'folder'; files: FolderFile[] }
   | {
       kind: 'file';
@@ -31,14 +31,14 @@ export type Content =
     };
 
 /** @throws GatewayApiError with the gateway's code. */
-export async function readContent(location: ReaderLocation, signal: AbortSignal): Promise<Content> {
+export async function readContent(location: ReaderLocation, signal: AbortSignal): Promise<ReaderContent> {
   const isFolder = location.path === '' || location.path?.endsWith('/');
   if (isFolder)
     return (await readFolder(location, signal)) ?? readFile({ ...location, path: undefined }, signal);
   return readFile(location, signal);
 }
 
-async function readFile(location: ReaderLocation, signal: AbortSignal): Promise<Content> {
+async function readFile(location: ReaderLocation, signal: AbortSignal): Promise<ReaderContent> {
   const range = `bytes=0-${mostTextBytes - 1}`;
   const response = await fetch(contentHref(location), { headers: { Range: range }, signal });
   const { pathname } = new URL(response.url, globalThis.location?.href);
@@ -63,7 +63,7 @@ async function readFile(location: ReaderLocation, signal: AbortSignal): Promise<
 }
 
 /** @returns undefined if the address is a file and not an archive. */
-async function readFolder(location: ReaderLocation, signal: AbortSignal): Promise<Content | undefined> {
+async function readFolder(location: ReaderLocation, signal: AbortSignal): Promise<ReaderContent | undefined> {
   const response = await fetch(contentHref(location, 'format=json'), { signal });
   if (!response.ok) {
     const error = await errorOf(response);

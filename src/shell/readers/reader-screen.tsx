@@ -11,7 +11,7 @@ import { FolderReader } from './folder/folder-reader.tsx';
 import { Loading } from './loading.tsx';
 import { nameOf, parseReaderFragment, type ReaderLocation, readerHref } from './location.ts';
 import { noteReading } from './note-reading.ts';
-import { type Content, readContent } from './read-content.ts';
+import { type ReaderContent, readContent } from './read-content.ts';
 import { ReaderHeading } from './reader-heading.tsx';
 import { readerTexts } from './texts/texts.ts';
 
@@ -87,7 +87,7 @@ function Reader({ location, active, isElsewhere }: ReaderProps) {
 }
 
 function useContent(location: ReaderLocation, active: boolean) {
-  const [content, setContent] = useState<Content | null>(null);
+  const [content, setContent] = useState<ReaderContent | null>(null);
   const [problem, setProblem] = useState<GatewayApiError | null>(null);
   const href = readerHref(location);
   useEffect(() => {
