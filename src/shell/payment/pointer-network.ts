@@ -16,7 +16,7 @@ import { paymentTexts } from '../texts/payment.ts';
 import type { DirectAccess } from './direct-route.ts';
 import { openJournal } from './journal-database.ts';
 import type { NetworkChoice } from './network-choice.ts';
-import type { Due } from './use-payment.ts';
+import type { DueUpload } from './use-payment.ts';
 
 /** The network, as the place where a pointer is stored. */
 export interface PointerNetwork {
@@ -39,7 +39,7 @@ export interface PaidState {
 }
 
 /** A state to pay for. */
-export interface PointerDue extends Due {
+export interface PointerDue extends DueUpload {
   /** The content that the state leads to, if the network does not have it. */
   missing: Address | undefined;
 }

@@ -35,7 +35,7 @@ export interface Connected {
 export type Wait = 'connecting' | 'checking' | 'asking' | 'approving' | 'paying' | 'confirming';
 
 /** The records to pay for. */
-export interface Due {
+export interface DueUpload {
   /** Noted before the payment, and unfinished until the records are stored. */
   upload: UnfinishedUpload;
   bill: Bill;
@@ -50,7 +50,7 @@ export interface Due {
 
 /** Connects a wallet and pays with it. */
 export function usePayment(
-  due: Due,
+  due: DueUpload,
   onPaid: (payment: Pick<Payment, 'amount' | 'fees'>) => void,
   onBusy: (isBusy: boolean) => void,
 ) {
