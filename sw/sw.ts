@@ -4,7 +4,7 @@ import { decoderHash, sodiumHash } from 'virtual:wasm-hashes';
 import decoderWasmUrl from 'brotli-dec-wasm/web/bg.wasm?url';
 import { buildHash } from '../src/build.ts';
 import { AntwayError } from '../src/errors.ts';
-import { deploymentAt, framedPages } from '../src/gateway/deployment.ts';
+import { deploymentAt, framablePages } from '../src/gateway/deployment.ts';
 import type { RequestContext } from '../src/gateway/request-context.ts';
 import { ServerConfigFile } from '../src/gateway/state/server-config.ts';
 import { stateStore } from '../src/gateway/state/state-store.ts';
@@ -60,7 +60,7 @@ self.addEventListener('fetch', (event) => {
   const file = shellFiles.pathOf(pathname);
   if (file || deployment.trustedPages?.has(pathname)) {
     // The policies of the files also forbid framing. A site that may run scripts must not get the shell in a frame.
-    const isRefused = framed.has(request.destination) && !framedPages.has(pathname);
+    const isRefused = framed.has(request.destination) && !framablePages.has(pathname);
     if (isRefused) event.respondWith(refuseFrame(request));
     else if (file && readingMethods.has(request.method)) event.respondWith(answerFile(event, file));
     return;

@@ -22,7 +22,7 @@ export interface Deployment {
 }
 
 /** The gateway's own documents that other pages may frame. Their policies name the allowed parents. */
-export const framedPages: ReadonlySet<string> = new Set(['/-/bridge', '/-/root']);
+export const framablePages: ReadonlySet<string> = new Set(['/-/bridge', '/-/root']);
 
 const workerScript = '/sw.js';
 

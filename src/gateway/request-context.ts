@@ -1,4 +1,4 @@
-import { type Deployment, framedPages } from './deployment.ts';
+import { type Deployment, framablePages } from './deployment.ts';
 import { isTopLevelNavigation } from './http/navigation.ts';
 
 export interface RequestClient {
@@ -44,7 +44,7 @@ export async function mayUseApi(
   if (!trustedPages) return url.origin === origin && !url.pathname.startsWith(base);
   if (!trustedPages.has(url.pathname)) return false;
   // A framed page belongs to the shell only in a frame. A page of the site could open the same document in a window.
-  return !(client.isTopLevel && framedPages.has(url.pathname));
+  return !(client.isTopLevel && framablePages.has(url.pathname));
 }
 
 /**
