@@ -1,6 +1,6 @@
 import { limits } from '../limits.ts';
 import type { RandomAccess } from '../util/random-access.ts';
-import { indexName, normalisePath, refusalOfPath, tooLong } from './member-path.ts';
+import { indexName, normalisePath, pathTooLong, refusalOfPath } from './member-path.ts';
 import { blockBytes, parseTarHeader } from './tar-header.ts';
 import {
   type IndexEntry,
@@ -74,7 +74,7 @@ async function listByHeaders(tar: RandomAccess, signal?: AbortSignal): Promise<T
     // Unchecked, a long path would be normalised again for each member that a global header gives it to.
     const isLong = member.path.length > limits.pathCharacters;
     const path = isLong ? member.path.slice(0, limits.pathCharacters) : normalisePath(member.path);
-    const reason = isLong ? tooLong : refusalOfPath(path);
+    const reason = isLong ? pathTooLong : refusalOfPath(path);
     if (reason) refused.push({ path, reason });
     else if (path !== indexName) byPath.set(path, { ...member, path });
   }

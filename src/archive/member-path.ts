@@ -10,12 +10,12 @@ export function normalisePath(path: string): string {
   return path.replace(/(?<=^|\/)(\.\/)+/g, '');
 }
 
-export const tooLong = 'its path is too long';
+export const pathTooLong = 'its path is too long';
 
 /** Returns why readers refuse a path; undefined if they accept it. */
 export function refusalOfPath(path: string): string | undefined {
   if (path === '' || /(^|\/)\.?$/.test(path)) return 'it names no file';
-  if (path.length > limits.pathCharacters) return tooLong;
+  if (path.length > limits.pathCharacters) return pathTooLong;
   if (path.startsWith('/')) return 'its path is absolute';
   if (path.includes('\0')) return 'its path holds a NUL';
   if (path.split('/').includes('..')) return 'its path leads out of the archive';

@@ -5,7 +5,7 @@ import type { PeerUrl } from '../../peer-url.ts';
 import { transferMs, Watchdog } from '../../util/watchdog.ts';
 import { ByteReader } from './byte-reader.ts';
 import { type Dialect, dialects } from './dialect.ts';
-import { busy, decodeInfo, denied, type PeerInfo, tooLong, unavailable } from './protocol.ts';
+import { busy, chunkTooLong, decodeInfo, denied, type PeerInfo, unavailable } from './protocol.ts';
 import type { Transport } from './transport.ts';
 
 /** `/chunk/<address>` and `/-/info`. A CDN with that layout works too. AntTP and antd serve only chunks. */
@@ -37,7 +37,7 @@ export class HttpTransport implements Transport {
       if (response.status !== 200) throw await refusal(response, reader);
       onFirstByte?.();
       const declared = response.headers.get('Content-Length');
-      if (declared !== null && Number(declared) > maxBytes) throw tooLong(Number(declared));
+      if (declared !== null && Number(declared) > maxBytes) throw chunkTooLong(Number(declared));
       const answer = await reader.readToEnd(maxBytes);
       if (!answer) throw new AntwayError('CORRUPT', `The peer sent more than ${maxBytes} bytes for a chunk.`);
       return decode(answer);

@@ -159,7 +159,7 @@ function firstAndLength(range: PrefetchRange): [first: bigint, length: number] {
 export function checkAnswer(status: number, length: number): void {
   switch (status) {
     case statuses.found:
-      if (length > limits.chunkBytes) throw tooLong(length);
+      if (length > limits.chunkBytes) throw chunkTooLong(length);
       return;
     case statuses.notFound:
       if (length === deniedReason) throw denied();
@@ -209,7 +209,7 @@ export function denied(): AntwayError {
   return new AntwayError('DENIED', 'The operator of this peer has blocked this address.');
 }
 
-export function tooLong(length: number): AntwayError {
+export function chunkTooLong(length: number): AntwayError {
   return new AntwayError(
     'CORRUPT',
     `The peer sent ${length} bytes; a chunk has at most ${limits.chunkBytes}.`,
