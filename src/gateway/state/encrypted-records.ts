@@ -2,7 +2,7 @@ import { get, promisifyRequest, type UseStore } from 'idb-keyval';
 import { completed } from '../../chunks/indexed-db.ts';
 
 /** Name of the row with the key. */
-export const keyName = 'manifest-key';
+export const manifestKeyName = 'manifest-key';
 /** Prefix of the names of the user's publications, which `Publications` stores. */
 export const publicationPrefix = 'publication:';
 const nonceBytes = 12;
@@ -31,8 +31,8 @@ export class EncryptedRecords {
     );
     await this.#state('readwrite', async (store) => {
       // Another worker may also have deleted it just now. Without the key the records could never be decrypted.
-      const known = await promisifyRequest<CryptoKey | undefined>(store.get(keyName));
-      if (!known) store.put(key, keyName);
+      const known = await promisifyRequest<CryptoKey | undefined>(store.get(manifestKeyName));
+      if (!known) store.put(key, manifestKeyName);
       for (const [name, record] of records) store.put(record, name);
       await completed(store.transaction);
     });
@@ -77,15 +77,15 @@ async function decrypt(
 
 /** If two workers create the key at the same time, both get the same key. */
 async function loadKey(state: UseStore): Promise<CryptoKey> {
-  const known = await get<CryptoKey>(keyName, state);
+  const known = await get<CryptoKey>(manifestKeyName, state);
   if (known) return known;
   const made = await crypto.subtle.generateKey({ name: 'AES-GCM', length: 256 }, false, [
     'encrypt',
     'decrypt',
   ]);
   return state('readwrite', async (store) => {
-    const first = await promisifyRequest<CryptoKey | undefined>(store.get(keyName));
-    if (!first) store.put(made, keyName);
+    const first = await promisifyRequest<CryptoKey | undefined>(store.get(manifestKeyName));
+    if (!first) store.put(made, manifestKeyName);
     await completed(store.transaction);
     return first ?? made;
   });

@@ -5,7 +5,12 @@ import type { LocalManifests } from '../../content/resolver.ts';
 import { AntwayError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
 import type { Blake3 } from '../../self-encryption/blake3.ts';
-import { type EncryptedRecord, EncryptedRecords, keyName, publicationPrefix } from './encrypted-records.ts';
+import {
+  type EncryptedRecord,
+  EncryptedRecords,
+  manifestKeyName,
+  publicationPrefix,
+} from './encrypted-records.ts';
 
 export interface StoredManifest {
   /** BLAKE3 of the manifest's bytes, in hex: the manifest opens as `/<id>/`. */
@@ -118,7 +123,7 @@ export class ManifestStore implements LocalManifests {
   async clear(): Promise<void> {
     this.#unstored.clear();
     const encrypted = [...(await this.#keysFrom('manifest')), ...(await this.#keysFrom(publicationPrefix))];
-    await delMany([...encrypted, keyName], this.#state);
+    await delMany([...encrypted, manifestKeyName], this.#state);
     this.#records.forgetKey();
   }
 
