@@ -2,7 +2,7 @@ import { listTar } from '../archive/list-tar.ts';
 import { blockBytes } from '../archive/tar-header.ts';
 import { Archive } from './archive.ts';
 import { slice } from './byte-source.ts';
-import type { ContentFile } from './file.ts';
+import type { ContentFile } from './content-file.ts';
 
 /** @throws AntwayError `TOO_LARGE` past the limits of an archive. */
 export async function loadTarchive(tar: ContentFile, signal?: AbortSignal): Promise<Archive> {

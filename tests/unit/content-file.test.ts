@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { memorySource, randomAccessSource, slice } from '../../src/content/byte-source.ts';
-import { ContentFile } from '../../src/content/file.ts';
+import { ContentFile } from '../../src/content/content-file.ts';
 import { AntwayError } from '../../src/errors.ts';
 import { limits } from '../../src/limits.ts';
 import { loadBlake3 } from '../../src/self-encryption/blake3.ts';

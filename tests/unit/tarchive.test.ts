@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Archive } from '../../src/content/archive.ts';
-import { ContentFile } from '../../src/content/file.ts';
+import { ContentFile } from '../../src/content/content-file.ts';
 import { loadTarchive } from '../../src/content/tarchive.ts';
 import { limits } from '../../src/limits.ts';
 import { unshrink } from '../../src/self-encryption/file.ts';
