@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { isLoopbackName, isSiteName, withoutPort } from './host.ts';
+import { isLoopbackName, isSiteName, withoutPort } from './request-host.ts';
 
 /**
  * Whether a request may write without a token. A page may only if it has exactly the host and port of the peer, and

@@ -6,8 +6,8 @@ import { pipeline } from 'node:stream/promises';
 import { lookup } from 'mrmime';
 import { noDevices, noPasskeys } from '../gateway/http/policy.ts';
 import { matchesEtag } from './access.ts';
-import { parseHost, type RequestHost } from './host.ts';
 import { HttpError } from './http-error.ts';
+import { parseHost, type RequestHost } from './request-host.ts';
 import { gatewayPages, openerPolicyOf, policyOf, siteWorker, worker } from './web-policy.ts';
 
 /** The prefix of the gateway's own paths, which are not part of the shell. */

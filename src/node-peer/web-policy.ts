@@ -1,4 +1,4 @@
-import type { RequestHost } from './host.ts';
+import type { RequestHost } from './request-host.ts';
 
 /** The pages below `/-/` that connect the origins of one gateway. docs/explanation/own-origins.md describes them. */
 export const gatewayPages = {
