@@ -1,7 +1,6 @@
 import { get, type UseStore } from 'idb-keyval';
 import type { Address } from '../address.ts';
 import type { Stats } from '../stats/stats.ts';
-import { Availability } from './availability.ts';
 import {
   addPinReferences,
   deleteChunk,
@@ -13,6 +12,7 @@ import {
   storeBatch,
   type Totals,
 } from './bookkeeping.ts';
+import { DatabaseAvailability } from './database-availability.ts';
 import { ChunkDatabase } from './indexed-db.ts';
 import { ReadQueue } from './read-queue.ts';
 import { SizeIndex } from './size-index.ts';
@@ -35,7 +35,7 @@ export class IndexedDbStore implements PinningStore {
     onUnopened: (error) => this.#availability.failed(error),
   });
   readonly #index = new SizeIndex(() => this.#database.store('metadata'));
-  readonly #availability = new Availability(
+  readonly #availability = new DatabaseAvailability(
     () => this.#totals(),
     () => this.#index.forget(),
   );

@@ -4,7 +4,7 @@ import { Backoff } from '../util/backoff.ts';
 const retry = { firstMs: 5_000, maxMs: 120_000 };
 
 /** Retries a database that does not open (blocked, private window, another tab). Callers continue without it. */
-export class Availability {
+export class DatabaseAvailability {
   readonly #open: () => Promise<unknown>;
   readonly #onAvailable: () => void;
   readonly #backoff = new Backoff(retry);
