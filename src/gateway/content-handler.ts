@@ -23,7 +23,7 @@ import { isForReader, isViewRequest } from './http/view-plan.ts';
 import { linkTargetsOf } from './links/link-targets.ts';
 import { withLinks } from './links/with-links.ts';
 import { isInFrame, noteFrame, observeFrame } from './note-frame.ts';
-import { movedTo, redirectElsewhere, redirectToSite } from './origins/own-origin-redirects.ts';
+import { movedTo, redirectToSite, temporaryRedirect } from './origins/own-origin-redirects.ts';
 import type { OwnOrigins } from './origins/own-origins.ts';
 import { withWorkerShim } from './origins/own-worker-shim.ts';
 import type { ReadRecords } from './origins/read-records.ts';
@@ -193,8 +193,8 @@ export class ContentHandler {
       this.#options;
     if (request.method === 'OPTIONS') return done(observer, allowedMethods());
     const isTopLevel = isTopLevelNavigation(request);
-    if (isTopLevel && target.elsewhere)
-      return done(observer, redirectElsewhere(target.elsewhere, deployment));
+    if (isTopLevel && target.gatewayUrl)
+      return done(observer, temporaryRedirect(target.gatewayUrl, deployment));
     const isView = deployment.kind === 'app' && isViewRequest(request);
     /** Whether the user opens this URL, in a window or in the shell's viewer. The readers stay on this origin. */
     const isOpening = isTopLevel || (isView && !isForReader(request));
@@ -207,14 +207,14 @@ export class ContentHandler {
     }
     let content = target.address;
     let decision = decisionFor(content);
-    if (target.elsewhere && decision === 'restricted') {
+    if (target.gatewayUrl && decision === 'restricted') {
       throw new AntwayError('REFUSED', 'A page without scripts loads nothing of another address.');
     }
     const moved = isOpening && decision !== 'restricted' && (await movedTo(target, request, this.#options));
     if (moved) return done(observer, moved);
     const policy = await policyRequestOf(target, request, context, this.#options);
     // A page may use the scripts of another address, but a frame with that address is not the site.
-    const isFramed = target.elsewhere !== undefined && isNavigation(request);
+    const isFramed = target.gatewayUrl !== undefined && isNavigation(request);
     const areScriptsPossible = !isFramed && (await mayRunScripts(target, ownOrigins));
     const answer = await answerContent(target, {
       resolver,
@@ -240,7 +240,7 @@ export class ContentHandler {
     // The request of the progress page loads all that the navigation after it needs.
     const isDocument = isNavigation(request) || isOfProgressPage(request);
     const isOwnOriginDocument =
-      deployment.site && isDocument && !target.elsewhere && !request.headers.has('Range');
+      deployment.site && isDocument && !target.gatewayUrl && !request.headers.has('Range');
     const { representation } = answer;
     // Only in embedded mode: elsewhere scripts run only in the shell, and in sites that the user trusts with the
     // origin.

@@ -36,7 +36,7 @@ export function observeFrame(
  */
 export async function noteFrame(
   frames: FrameJournal,
-  { address, root, elsewhere }: ContentTarget,
+  { address, root, gatewayUrl }: ContentTarget,
   request: Request,
   { clientIds }: RequestContext,
   chunksBefore: ReadonlyMap<string, number> | undefined,
@@ -44,7 +44,7 @@ export async function noteFrame(
 ): Promise<void> {
   if (!chunksBefore || !clientIds?.created) return;
   // On a site's own origin, a page of another address is not a page of the site, whose name the bar shows.
-  if (elsewhere) return;
+  if (gatewayUrl) return;
   const { pathname, search } = new URL(request.url);
   const path = `/${pathname.slice(root.length + 1)}${search}`;
   const isAnswered = 'representation' in outcome;

@@ -29,7 +29,7 @@ export interface ContentTarget {
   /** With its question mark. Empty if there is no query. */
   search: string;
   /** On a site's own origin, for the content of another address: the URL of that content at the gateway. */
-  elsewhere?: string;
+  gatewayUrl?: string;
 }
 
 /**
@@ -49,8 +49,8 @@ export function parseTarget(
     const inner = parseNamed(pathname.slice(foreignPrefix.length - 1), foreignPrefix, names, url);
     if (!inner) return { kind: 'other' };
     const path = pathname.slice(foreignPrefix.length);
-    const elsewhere = `${url.protocol}//${site.rootHost}/${path}${url.search}`;
-    return { kind: 'content', content: { ...inner, elsewhere } };
+    const gatewayUrl = `${url.protocol}//${site.rootHost}/${path}${url.search}`;
+    return { kind: 'content', content: { ...inner, gatewayUrl } };
   }
   if (pathname.startsWith(apiPrefix)) {
     return { kind: 'api', name: pathname.slice(apiPrefix.length) };

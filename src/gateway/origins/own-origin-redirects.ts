@@ -35,7 +35,7 @@ export async function movedTo(
 }
 
 /** A navigation to another address shows it at its own origin, which only the gateway knows. */
-export function redirectElsewhere(location: string, deployment: Deployment): Response {
+export function temporaryRedirect(location: string, deployment: Deployment): Response {
   return redirect(location, 302, { ...redirectHeaders(deployment), 'Cache-Control': 'no-store' });
 }
 
@@ -49,5 +49,5 @@ export function redirectToSite(
   const path = new URL(request.url).pathname.slice(root.length + 1);
   const url = `${origin}/${path}${search}`;
   if (isViewRequest(request)) return viewAnswer({ kind: 'own-origin', url, address: address.hex });
-  return redirectElsewhere(url, deployment);
+  return temporaryRedirect(url, deployment);
 }
