@@ -238,7 +238,7 @@ function withoutSecond(sink: ChunkSink): ChunkSink {
   };
 }
 
-/** A file whose data map leads to chunks that do not open with its keys. */
+/** A file whose data map leads to chunks that do not decrypt with its keys. */
 async function publishWrongMap(sink: ChunkSink): Promise<string> {
   const map = await encryptAt(1, Buffer.from('sealed with other keys'), sink);
   return publishMap(new DataMap(map.dstHashes, map.srcHashes, map.sizes), sink);

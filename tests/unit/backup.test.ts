@@ -17,7 +17,7 @@ import { strengthOf, suggestPassphrase } from '../../src/shell/backup/passphrase
 import { bufferAccess } from '../../src/util/random-access.ts';
 
 const passphrase = 'correct horse battery staple';
-const sealedBytes = recordBytes + 16;
+const encryptedRecordBytes = recordBytes + 16;
 const [a, b] = ['aa'.repeat(32), 'bb'.repeat(32)] as const;
 const now = 1_700_000_000_000;
 
@@ -131,15 +131,15 @@ describe('an encrypted backup', () => {
       { numRuns: 15 },
     );
     // Whole records are missing.
-    expect(await faultIn(original.slice(0, headerBytes + sealedBytes))).toBe('truncated');
-    expect(await faultIn(original.slice(0, headerBytes + 2 * sealedBytes))).toBe('truncated');
+    expect(await faultIn(original.slice(0, headerBytes + encryptedRecordBytes))).toBe('truncated');
+    expect(await faultIn(original.slice(0, headerBytes + 2 * encryptedRecordBytes))).toBe('truncated');
     expect(await faultIn(original.slice(0, headerBytes))).toBe('truncated');
   });
 
   it('is not opened with records in another order, twice, or with more behind them', async () => {
     const file = await encrypted(content(2 * recordBytes + 300));
     const record = (i: number) =>
-      file.subarray(headerBytes + i * sealedBytes, headerBytes + (i + 1) * sealedBytes);
+      file.subarray(headerBytes + i * encryptedRecordBytes, headerBytes + (i + 1) * encryptedRecordBytes);
     const joined = async (...parts: Uint8Array<ArrayBuffer>[]) =>
       new Uint8Array(await new Blob([file.subarray(0, headerBytes), ...parts]).arrayBuffer());
     expect(await faultIn(await joined(record(1), record(0), record(2)))).toBe('modified');

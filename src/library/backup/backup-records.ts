@@ -5,7 +5,7 @@ import { backupProblem } from './backup-problem.ts';
 type Bytes = Uint8Array<ArrayBuffer>;
 
 const tagBytes = 16;
-const sealedBytes = recordBytes + tagBytes;
+const encryptedRecordBytes = recordBytes + tagBytes;
 
 /**
  * Encrypts a backup while it is read: the header, then records. The number of a record and whether it is the last are
@@ -19,7 +19,7 @@ export async function* encryptBackup(
   const { header, keys } = await createHeader(passphrase);
   yield header;
   let number = 0;
-  const seal = async (record: Bytes, isLast: boolean) =>
+  const encrypt = async (record: Bytes, isLast: boolean) =>
     new Uint8Array(await crypto.subtle.encrypt(cipher(header, number++, isLast), keys.records, record));
   let record = new Uint8Array(recordBytes);
   let filled = 0;
@@ -27,7 +27,7 @@ export async function* encryptBackup(
     while (piece.length > 0) {
       // A full record is the last one only if nothing follows.
       if (filled === recordBytes) {
-        yield await seal(record, false);
+        yield await encrypt(record, false);
         record = new Uint8Array(recordBytes);
         filled = 0;
       }
@@ -37,7 +37,7 @@ export async function* encryptBackup(
       piece = piece.subarray(part.length);
     }
   }
-  yield await seal(record.slice(0, filled), true);
+  yield await encrypt(record.slice(0, filled), true);
 }
 
 /** The decrypted content of a backup, readable at any position. Every read verifies the records that it touches. */
@@ -53,12 +53,15 @@ export class BackupContent implements RandomAccess {
 
   private constructor(file: Blob, header: Bytes, key: CryptoKey) {
     const bytes = file.size - headerBytes;
-    this.count = Math.max(1, Math.ceil(bytes / sealedBytes));
+    this.count = Math.max(1, Math.ceil(bytes / encryptedRecordBytes));
     this.size = bytes - this.count * tagBytes;
     this.#file = file;
     this.#header = header;
     this.#key = key;
-    if (bytes < tagBytes || (this.count > 1 && (bytes % sealedBytes || sealedBytes) <= tagBytes))
+    if (
+      bytes < tagBytes ||
+      (this.count > 1 && (bytes % encryptedRecordBytes || encryptedRecordBytes) <= tagBytes)
+    )
       throw backupProblem('truncated');
   }
 
@@ -104,22 +107,22 @@ export class BackupContent implements RandomAccess {
   }
 
   async #decrypt(number: number): Promise<Bytes> {
-    const start = headerBytes + number * sealedBytes;
+    const start = headerBytes + number * encryptedRecordBytes;
     const isLast = number === this.count - 1;
-    const sealed = await bytesOf(this.#file.slice(start, start + sealedBytes));
+    const encrypted = await bytesOf(this.#file.slice(start, start + encryptedRecordBytes));
     try {
-      return await this.#unseal(sealed, number, isLast);
+      return await this.#decryptAs(encrypted, number, isLast);
     } catch (cause) {
       // Whole records were cut off if the last one was not made as the last one.
       const isCut =
-        isLast && (await this.#unseal(sealed, number, false).catch(() => undefined)) !== undefined;
+        isLast && (await this.#decryptAs(encrypted, number, false).catch(() => undefined)) !== undefined;
       throw backupProblem(isCut ? 'truncated' : 'modified', cause);
     }
   }
 
-  async #unseal(sealed: Bytes, number: number, isLast: boolean): Promise<Bytes> {
+  async #decryptAs(encrypted: Bytes, number: number, isLast: boolean): Promise<Bytes> {
     return new Uint8Array(
-      await crypto.subtle.decrypt(cipher(this.#header, number, isLast), this.#key, sealed),
+      await crypto.subtle.decrypt(cipher(this.#header, number, isLast), this.#key, encrypted),
     );
   }
 }
