@@ -277,13 +277,13 @@ export class Connection {
       this.#pending.set(id, { owed, resolve, onBytes });
     });
     const frame = encodeRequest(id, request, ...body(id));
-    const patienceMs = workMs + transferMs(Math.min(frame.length, nodeLimits.hiddenBytes));
-    const totalMs = patienceMs + nodeLimits.stallMs + nodeLimits.requestsAtOnce * transferMs(frameBytes);
+    const graceMs = workMs + transferMs(Math.min(frame.length, nodeLimits.hiddenBytes));
+    const totalMs = graceMs + nodeLimits.stallMs + nodeLimits.requestsAtOnce * transferMs(frameBytes);
     const late = () => nodeError('timeout', 'A node does not answer a request, but others.');
     const sent = this.#outbox.send(this.#session!.encrypt(frame));
     // The time begins here: the link may be slow, and a request may wait long for a chunk that is sent before it.
     const inTime = sent.then(() => {
-      owed.sent(patienceMs);
+      owed.sent(graceMs);
       onSent();
       return withTimeout(this.#clock, totalMs, this.#end.signal, late, (ended) => raceAbort(answer, ended));
     });

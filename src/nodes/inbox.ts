@@ -17,9 +17,9 @@ export interface InboxEvents {
 export interface OwedAnswer {
   /**
    * Starts its time: the node has the request. Does nothing if the node has answered before.
-   * @param patienceMs the time that the node gets in addition to begin with it.
+   * @param graceMs the time that the node gets in addition to begin with it.
    */
-  sent(patienceMs?: number): void;
+  sent(graceMs?: number): void;
   /** Call this when the node has answered the request. */
   received(): void;
 }
@@ -50,10 +50,10 @@ export class Inbox {
   expect(limit: number): OwedAnswer {
     this.#reader.expect(limit);
     const answer: OwedAnswer = {
-      sent: (patienceMs = 0) => {
+      sent: (graceMs = 0) => {
         if (!this.#owed.has(answer)) return;
         this.#activeAt = this.#clock.now();
-        this.#owed.set(answer, this.#activeAt + nodeLimits.stallMs + patienceMs);
+        this.#owed.set(answer, this.#activeAt + nodeLimits.stallMs + graceMs);
       },
       received: () => this.#owed.delete(answer),
     };

@@ -35,7 +35,7 @@ export class Outbox {
     const leave = await this.#turn.take(this.#end);
     // Bytes of former payloads may still be before it, and the page may see that it was taken only with bytes of later ones.
     const bytes = this.#channel.unsentBytes + payload.length + unseenBytes;
-    await withTimeout(this.#clock, patienceMs(bytes), this.#end, notTaken, (ended) => {
+    await withTimeout(this.#clock, timeoutMs(bytes), this.#end, notTaken, (ended) => {
       const giving = this.#give(payload, ended);
       // After a part of a frame, nothing else may be sent.
       giving.then(leave, () => undefined);
@@ -67,7 +67,7 @@ export class Outbox {
       if (taken > before) looks = 0;
       // Looks are counted, and not the time: the page may have been frozen.
       const isStuck =
-        looks * nodeLimits.sendLookMs >= patienceMs(Math.min(this.#channel.unsentBytes, unseenBytes));
+        looks * nodeLimits.sendLookMs >= timeoutMs(Math.min(this.#channel.unsentBytes, unseenBytes));
       if (isStuck) throw notTaken();
       before = taken;
       const isGiven = given.signal.aborted;
@@ -80,7 +80,7 @@ export class Outbox {
 }
 
 /** The longest time for so many bytes. */
-function patienceMs(bytes: number): number {
+function timeoutMs(bytes: number): number {
   return nodeLimits.stallMs + (1000 * bytes) / nodeLimits.sendBytesPerSecond;
 }
 

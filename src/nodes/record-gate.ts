@@ -8,7 +8,7 @@ export class Pace {
   #firstByteMs = 0;
 
   /** How long the first byte of a record is awaited: twice as long as it took lately. */
-  get patienceMs(): number {
+  get hedgeDelayMs(): number {
     const { firstByte, rest } = nodeLimits.hedgeMs;
     return Math.min(rest, Math.max(firstByte, 2 * this.#firstByteMs));
   }
@@ -49,26 +49,26 @@ export class RecordGate {
     const isSpare = this.#arriving > 0;
     if (isSpare) this.#pace.spares--;
     this.#inProgress++;
-    this.#hold(this.#clock.now() + this.#pace.patienceMs);
+    this.#hold(this.#clock.now() + this.#pace.hedgeDelayMs);
     const startedAt = this.#clock.now();
-    let patientUntil: number | undefined;
+    let hedgeAt: number | undefined;
     const onBytes = (count: number) => {
-      if (patientUntil === undefined) {
+      if (hedgeAt === undefined) {
         this.#arriving++;
         this.#pace.firstByteAfter(this.#clock.now() - startedAt);
-        patientUntil = this.#clock.now() + nodeLimits.hedgeMs.rest;
+        hedgeAt = this.#clock.now() + nodeLimits.hedgeMs.rest;
       }
-      patientUntil += count / nodeLimits.hedgeBytesPerMs;
-      this.#hold(patientUntil);
+      hedgeAt += count / nodeLimits.hedgeBytesPerMs;
+      this.#hold(hedgeAt);
     };
     try {
       return await work(onBytes);
     } finally {
-      if (patientUntil !== undefined) this.#arriving--;
+      if (hedgeAt !== undefined) this.#arriving--;
       if (isSpare) this.#pace.spares++;
       this.#inProgress--;
       // The bytes of this node say nothing about the others.
-      this.#nextAt = Math.min(this.#nextAt, this.#clock.now() + this.#pace.patienceMs);
+      this.#nextAt = Math.min(this.#nextAt, this.#clock.now() + this.#pace.hedgeDelayMs);
       this.#change();
       this.#arm();
     }
@@ -79,7 +79,7 @@ export class RecordGate {
     if (this.#clock.now() < this.#nextAt || this.#inProgress >= nodeLimits.recordsAtOnce) return false;
     if (this.#arriving === 0 || this.#pace.spares > 0) return true;
     // Another read gives a spare back without notice.
-    this.#hold(this.#clock.now() + this.#pace.patienceMs);
+    this.#hold(this.#clock.now() + this.#pace.hedgeDelayMs);
     return false;
   }
 

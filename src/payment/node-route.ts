@@ -121,7 +121,7 @@ export class NodeRoute implements Route {
     const { nodes } = this.#options;
     const delivery =
       'merkle' in payment ? this.#batched(payment.merkle, bytes) : this.#single(payment, bytes);
-    const { address, quorum, patience, merkle } = delivery;
+    const { address, quorum, timeouts, merkle } = delivery;
     const sending = this.#retry(signal, delivery.retries, async () => {
       const closest = await nodes.closest(address, storingNodes, signal);
       const takers = ofManyHosts(closest).filter(delivery.isTaker);
@@ -130,7 +130,7 @@ export class NodeRoute implements Route {
         nodes.use(node, own, (client) => delivery.send(client, { signal: own, onSent }));
       const sendMs = bytes.length / putBytesPerMs;
       const limits = { atOnce: putsAtOnce, sendMs, isHopeless: isRefused };
-      const { answers, failures } = await this.#gather(takers, patience, signal, quorum, put, limits);
+      const { answers, failures } = await this.#gather(takers, timeouts, signal, quorum, put, limits);
       if (answers.length < quorum) throw this.#notStored(address, failures);
     });
     await sending.catch(async (error) => {
@@ -151,7 +151,7 @@ export class NodeRoute implements Route {
     return {
       address,
       quorum: quorumOf(plan),
-      patience: putMs,
+      timeouts: putMs,
       retries,
       isTaker: (node) => takesFor(node, peer),
       tooFewTakers: () => this.#expired(plan.address, 'The node that was paid is not close to it'),
@@ -171,7 +171,7 @@ export class NodeRoute implements Route {
     return {
       address,
       quorum: nodeLimits.majority,
-      patience: batchedPutMs,
+      timeouts: batchedPutMs,
       retries: batchedRetries,
       isTaker: takes,
       tooFewTakers: () => this.#shortfall(storedByTooFew),
@@ -309,7 +309,7 @@ interface Delivery {
   /** So many nodes have to store it. */
   quorum: number;
   /** In milliseconds, after the bytes. */
-  patience: { place: number; grace: number };
+  timeouts: { place: number; grace: number };
   retries: Retries;
   /** Whether a node would take it. */
   isTaker(node: CloseNode): boolean;

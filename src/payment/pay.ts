@@ -15,7 +15,7 @@ import { amountOf, callOf, type Due, namesOf, noteDue, type Payable, sumOf, unpa
 import { outcomeFrom, type PaymentParts, settle } from './settle.ts';
 import type { Call } from './vault.ts';
 
-const approvalPatienceMs = 30_000;
+const approvalTimeoutMs = 30_000;
 const approvalPollMs = 500;
 /** The amounts that the chain charged. */
 export interface Payment {
@@ -75,7 +75,7 @@ export async function pay(
     const isApproved = allowance === sum;
     if (!isApproved && approval?.amount !== sum) {
       await send(vault.approval(sum), undefined, account, parts, payment);
-      approval = { amount: sum, former: allowance, endMs: Date.now() + approvalPatienceMs };
+      approval = { amount: sum, former: allowance, endMs: Date.now() + approvalTimeoutMs };
       continue;
     }
     const isPaid = await notePaid(next, tried, block, parts);

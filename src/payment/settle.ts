@@ -17,7 +17,7 @@ export type Outcome = { state: 'executed' } | { state: 'void' | 'open'; block?: 
 
 /** The upload of a batch needs some of the time in which nodes accept the payment. */
 const maxResendAgeSeconds = batchLifetimeSeconds - 24 * 60 * 60;
-const patienceMs = 30_000;
+const timeoutMs = 30_000;
 const pollMs = 500;
 
 /**
@@ -177,7 +177,7 @@ async function awaitPool(
   hash: string,
   signal: AbortSignal,
 ): Promise<PaidPool> {
-  for (const endMs = Date.now() + patienceMs; ; await delay(pollMs, signal)) {
+  for (const endMs = Date.now() + timeoutMs; ; await delay(pollMs, signal)) {
     const paid = await find();
     if (paid) return paid;
     if (Date.now() > endMs) {

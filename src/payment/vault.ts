@@ -159,7 +159,7 @@ const receiptSchema = s.object({
 });
 
 const receiptPollMs = 500;
-const receiptPatienceMs = 300_000;
+const receiptTimeoutMs = 300_000;
 
 /** The contracts of a chain. Every method throws an AntwayError `RPC` if the provider fails. */
 export class Vault {
@@ -320,7 +320,7 @@ export class Vault {
     { hash, account, nonce }: { hash: string; account: string; nonce?: number },
     signal: AbortSignal,
   ): Promise<Receipt | Replaced> {
-    const endMs = Date.now() + receiptPatienceMs;
+    const endMs = Date.now() + receiptTimeoutMs;
     let known = nonce;
     for (;;) {
       const receipt = await this.receipt(hash);

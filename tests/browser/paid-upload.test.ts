@@ -112,14 +112,14 @@ test('one payment of a wallet covers many records, and costs no more than the sc
   const before = await balance();
   await page.locator('input[name=files]').setInputFiles(path);
   await askForPrice(page);
-  const patience = { timeout: 600_000 };
-  await expect(price(page)).toContainText('One payment covers 64 chunks, which saves fees.', patience);
+  const atMost = { timeout: 600_000 };
+  await expect(price(page)).toContainText('One payment covers 64 chunks, which saves fees.', atMost);
   await expect(price(page)).toContainText('At most 0.75 ANT, and the fees of the chain');
   await expectAccessible(page);
   await connect(page);
   const asked = (await walletIn(page).asked()).length;
   await payButton(page).click();
-  await expect(published(page)).toBeVisible(patience);
+  await expect(published(page)).toBeVisible(atMost);
   const sent = (await walletIn(page).asked()).slice(asked);
   expect(sent.filter((method) => method === 'eth_sendTransaction')).toHaveLength(2);
   expect(before - (await balance())).toBe(BigInt(batchRecords) * recordPrice);

@@ -16,7 +16,7 @@ interface NetworkInfo {
 /** Chunks that are requested at the same time, as a browser's read-ahead does. */
 const parallelChunks = 4;
 const retryMs = 250;
-const patienceMs = 300_000;
+const timeoutMs = 300_000;
 
 /** A peer that reads from the local network. */
 export class NetworkPeer {
@@ -38,7 +38,7 @@ export class NetworkPeer {
 
   /** Waits until the peer reports this state. */
   async reached(state: NetworkInfo['state']): Promise<NetworkInfo> {
-    const endMs = performance.now() + patienceMs;
+    const endMs = performance.now() + timeoutMs;
     for (;;) {
       const network = await this.network();
       if (network.state === state) return network;
@@ -49,7 +49,7 @@ export class NetworkPeer {
 
   /** Asks for a record as often as the peer answers that it may have the record later. */
   async get(path: string): Promise<{ status: number; body: Uint8Array }> {
-    const endMs = performance.now() + patienceMs;
+    const endMs = performance.now() + timeoutMs;
     for (;;) {
       const response = await fetch(this.url + path);
       const body = new Uint8Array(await response.arrayBuffer());

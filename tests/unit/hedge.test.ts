@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { HedgeBudget, type HedgedTry, hedge, lostHedge } from '../../src/peers/selection/hedge.ts';
 
 /** A try that is settled by hand. @param looksUp whether it looks the record up in a network. */
-function manual(patience = 100, looksUp = false) {
+function manual(firstByte = 100, looksUp = false) {
   let settle!: { resolve(value: string): void; reject(error: unknown): void };
   const state = {
     started: false,
@@ -12,7 +12,7 @@ function manual(patience = 100, looksUp = false) {
     busy: (_isOverloaded: boolean) => {},
   };
   const attempt: HedgedTry<string> = {
-    hedgeDelayMs: { firstByte: patience, rest: 10 * patience },
+    hedgeDelayMs: { firstByte, rest: 10 * firstByte },
     looksUp: () => looksUp,
     run: (signal, onFirstByte, isHedge, onBusy) => {
       state.started = true;
