@@ -141,7 +141,7 @@ export const limits = Object.freeze({
    * most. Two chunks if one takes `slowChunkMs` to arrive. One chunk if decrypting it and a round trip take no more
    * than `idleShare` of its transfer time.
    */
-  readAhead: { first: 4, least: 3, most: 6, slowChunkMs: 1_000, openMs: 50, idleShare: 0.02 },
+  readAhead: { first: 4, least: 3, most: 6, slowChunkMs: 1_000, decryptMs: 50, idleShare: 0.02 },
   /** Chunks of a pin that are fetched at the same time, and small chunks in addition to them. */
   parallelPinFetches: 8,
   parallelSmallPinFetches: 64,

@@ -124,12 +124,12 @@ export class Chunks {
   ): Promise<Uint8Array<ArrayBuffer>> {
     signal?.throwIfAborted();
     const key = keyOf(map, index);
-    const opened = this.#decrypted.get(key);
-    if (opened) {
-      this.#stats.fromMemory(opened.length);
+    const decrypted = this.#decrypted.get(key);
+    if (decrypted) {
+      this.#stats.fromMemory(decrypted.length);
       if (trace) trace.chunks.memory++;
       this.#note(map, index, 'm', trace);
-      return opened;
+      return decrypted;
     }
     this.#note(map, index, '~', trace);
     return this.#decrypting.run(
@@ -160,7 +160,7 @@ export class Chunks {
     // A fetched chunk may still be in the write queue, so its bytes must not be overwritten.
     const target = wasStored ? chunk.bytes : undefined;
     const decrypt = () => this.#codec.decrypt(map, index, chunk.bytes, target);
-    return trace ? trace.time('openMs', decrypt) : decrypt();
+    return trace ? trace.time('decryptMs', decrypt) : decrypt();
   }
 
   /** Chunks of nested maps are not reported. */

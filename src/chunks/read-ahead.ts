@@ -7,12 +7,12 @@ import type { LinkMeasure } from '../peers/chunk-peers.ts';
  * @param link undefined before the first measurement.
  */
 export function readAheadChunks(link: LinkMeasure | undefined): number {
-  const { first, least, most, slowChunkMs, openMs, idleShare } = limits.readAhead;
+  const { first, least, most, slowChunkMs, decryptMs, idleShare } = limits.readAhead;
   if (!link) return first;
   const { bytesPerSecond, delayMs } = link;
   const chunkMs = (1000 * limits.plaintextChunkBytes) / bytesPerSecond;
   // With one chunk at a time, the link is idle from a chunk's last byte to the next chunk's first byte.
-  if (delayMs + openMs <= idleShare * chunkMs) return 1;
+  if (delayMs + decryptMs <= idleShare * chunkMs) return 1;
   if (chunkMs >= slowChunkMs) return 2;
   // Twice the bandwidth-delay product, so that the next chunk starts before the last one ends, and one in decryption.
   return Math.min(Math.max(Math.ceil((2 * delayMs) / chunkMs) + 1, least), most);

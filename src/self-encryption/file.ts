@@ -139,12 +139,12 @@ async function encryptParts(
 }
 
 /**
- * Resolves shrunk data maps down to the map of the file itself. @param openChunk returns a chunk's plaintext.
+ * Resolves shrunk data maps down to the map of the file itself. @param decryptChunk returns a chunk's plaintext.
  * @throws AntwayError `TOO_LARGE` past 8 levels, `CORRUPT` for a nested map that does not parse.
  */
 export async function unshrink(
   map: DataMap,
-  openChunk: (map: DataMap, index: number) => Promise<Uint8Array>,
+  decryptChunk: (map: DataMap, index: number) => Promise<Uint8Array>,
 ): Promise<DataMap> {
   let current = map;
   for (let depth = 0; current.childLevel > 0; depth++) {
@@ -155,7 +155,7 @@ export async function unshrink(
       throw new AntwayError('TOO_LARGE', `A nested data map of ${current.size} bytes is over the limit.`);
     }
     const wrapper = current;
-    const parts = await Promise.all(Array.from(wrapper.sizes, (_, i) => openChunk(wrapper, i)));
+    const parts = await Promise.all(Array.from(wrapper.sizes, (_, i) => decryptChunk(wrapper, i)));
     const serialised = new Uint8Array(wrapper.size);
     for (const [i, part] of parts.entries()) serialised.set(part, wrapper.offsets[i]!);
     current = decodeBincode(serialised);

@@ -9,7 +9,7 @@ export class Trace {
   /** Time spent waiting for peers. */
   fetchMs = 0;
   /** Time spent decrypting and decompressing. */
-  openMs = 0;
+  decryptMs = 0;
   readonly chunks = { memory: 0, disk: 0, peer: 0, joined: 0 };
   /**
    * The records (hex) that were read to resolve the address. Those that came with them from a peer have their bytes. Undefined
@@ -17,7 +17,7 @@ export class Trace {
    */
   records: Map<string, Uint8Array<ArrayBuffer> | undefined> | undefined;
 
-  async time<T>(sum: 'resolveMs' | 'fetchMs' | 'openMs', work: () => Promise<T>): Promise<T> {
+  async time<T>(sum: 'resolveMs' | 'fetchMs' | 'decryptMs', work: () => Promise<T>): Promise<T> {
     const startedAt = performance.now();
     try {
       return await work();
@@ -31,7 +31,7 @@ export class Trace {
     const metrics = [
       ['resolve', this.resolveMs],
       ['fetch', this.fetchMs],
-      ['open', this.openMs],
+      ['decrypt', this.decryptMs],
       ['total', performance.now() - this.#startedAt],
     ] as const;
     const sources = Object.entries(this.chunks)

@@ -71,7 +71,7 @@ test('every answer states its cost: whole, part, none, not changed, missing, ref
     const answer = await gateway.fetch(`/${site}/${path}`, options);
     expect(answer.status).toBe(status);
     expect(answer.headers['server-timing']).toMatch(
-      /^resolve;dur=.+, fetch;dur=.+, open;dur=.+, total;dur=.+, chunks;desc=/,
+      /^resolve;dur=.+, fetch;dur=.+, decrypt;dur=.+, total;dur=.+, chunks;desc=/,
     );
   }
 });

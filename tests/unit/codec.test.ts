@@ -37,12 +37,12 @@ describe('an encrypted file', () => {
   async function roundTrip(size: number, seed: number) {
     const bytes = noise(size, seed);
     const { map, records } = await encryptedFile(bytes);
-    const openChunk = (of: DataMap, i: number) => codec.decrypt(of, i, records.get(of.address(i).hex)!);
-    const root = await unshrink(map, openChunk);
+    const decryptChunk = (of: DataMap, i: number) => codec.decrypt(of, i, records.get(of.address(i).hex)!);
+    const root = await unshrink(map, decryptChunk);
     expect(root.size).toBe(size);
     for (let i = 0; i < root.count; i++) {
       const part = bytes.subarray(root.offsets[i], root.offsets[i + 1]);
-      expect(Buffer.compare(await openChunk(root, i), part)).toBe(0);
+      expect(Buffer.compare(await decryptChunk(root, i), part)).toBe(0);
     }
     return { map, root };
   }

@@ -37,10 +37,10 @@ async function openAll(
   map: DataMap,
   chunk: (address: Address) => Uint8Array,
 ): Promise<Uint8Array> {
-  const openChunk = (of: DataMap, i: number) => codec.decrypt(of, i, chunk(of.address(i)));
-  const root = await unshrink(map, openChunk);
+  const decryptChunk = (of: DataMap, i: number) => codec.decrypt(of, i, chunk(of.address(i)));
+  const root = await unshrink(map, decryptChunk);
   const plain = new Uint8Array(root.size);
-  for (let i = 0; i < root.count; i++) plain.set(await openChunk(root, i), root.offsets[i]!);
+  for (let i = 0; i < root.count; i++) plain.set(await decryptChunk(root, i), root.offsets[i]!);
   return plain;
 }
 
