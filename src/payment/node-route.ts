@@ -286,13 +286,13 @@ export class NodeRoute implements Route {
       return paymentError('OUTDATED', message, { relay: this.url, address: hex });
     }
     if (!isRefused(failures)) return this.#shortfall(storedByTooFew);
-    const message = `The nodes see no payment for ${hex}. The payment is kept: try again later, or with a relay.`;
+    const message = `The nodes see no payment for ${hex}. The payment is saved: try again later, or with a relay.`;
     return paymentError('UNPAID', message, { relay: this.url, address: hex });
   }
 
   /** @param reason the beginning of a sentence. */
   #expired(address: string, reason: string): AntwayError {
-    const message = `The nodes do not accept the payment for ${address}. ${reason} at the moment. The payment is kept: try again later.`;
+    const message = `The nodes do not accept the payment for ${address}. ${reason} at the moment. The payment is saved: try again later.`;
     return paymentError('QUOTE_EXPIRED', message, { relay: this.url, address });
   }
 
@@ -320,7 +320,7 @@ interface Delivery {
   merkle?: BatchProof;
 }
 
-const storedByTooFew = 'Too few nodes store a record. The payment is kept: try again later.';
+const storedByTooFew = 'Too few nodes store a record. The payment is saved: try again later.';
 
 /** The network is too small for batches, or too few of its nodes take browsers. */
 const tooFewNodes = new Error('Too few nodes are close to a pool.');

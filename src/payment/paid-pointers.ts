@@ -80,7 +80,7 @@ export function paidPointers(
         if (paymentProblemOf(error) !== 'OUTDATED') throw error;
         // Only a relay's or some nodes' word, which a state of the owner has to prove.
         if (await isOutdated(readers, parsePointer(record, address), address, signal)) return 'outdated';
-        const message = 'Too few nodes store the new state. The payment is kept: try again later.';
+        const message = 'Too few nodes store the new state. The payment is saved: try again later.';
         throw paymentError('SHORTFALL', message, { address: address.hex }, error);
       }
     },

@@ -291,7 +291,7 @@ export class Relay implements Route {
     switch (response.status) {
       // A node may be some seconds behind the chain.
       case 402: {
-        const message = `The nodes see no payment for ${address}. The payment is kept: try again later, or at another relay.`;
+        const message = `The nodes see no payment for ${address}. The payment is saved: try again later, or at another relay.`;
         return new Retry(message, paymentError('UNPAID', message, details));
       }
       case 409: {

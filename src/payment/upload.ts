@@ -100,6 +100,6 @@ export async function confirmStored(
   const missing = records.filter((_, i) => answers[i]!.status !== 'stored');
   if (missing.length === 0) return;
   for (const { address, stateId } of missing) await journal.setMissing(stateId ?? address);
-  const message = `${relay.url} does not find ${missing.length} of ${records.length} records in the network. The payment is kept: publish the same files again, with another relay.`;
+  const message = `${relay.url} does not find ${missing.length} of ${records.length} records in the network. The payment is saved: publish the same files again, with another relay.`;
   throw paymentError('NOT_STORED', message, { relay: relay.url, missing: missing.length });
 }

@@ -275,7 +275,7 @@ describe('one computer with many keys', () => {
   });
 });
 
-describe('a payment is kept', () => {
+describe('a payment stays in the journal', () => {
   it('if nodes take it and do not store', async () => {
     await paid(await offered());
     spoil(network.all, { forgets: true });

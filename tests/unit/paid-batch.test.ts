@@ -465,7 +465,7 @@ describe('a payment for a batch', () => {
     expect(await vault.paidPool(batch)).toBe(undefined);
   });
 
-  it('is kept if the relay takes it and stores nothing', async () => {
+  it('stays in the journal if the relay takes it and stores nothing', async () => {
     const chunks = newChunks(4);
     const records = recordsOf(chunks);
     const honest = await RelayDouble.start(chain);

@@ -516,7 +516,7 @@ describe('nothing is paid', () => {
   });
 });
 
-describe('a payment is kept', () => {
+describe('a payment stays in the journal', () => {
   it('if the relay takes it and stores nothing', async () => {
     const path = await newFile();
     const honest = await RelayDouble.start(chain);

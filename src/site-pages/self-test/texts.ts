@@ -45,7 +45,7 @@ const en = {
     readMs: 'Read in',
     quotaBytes: 'At most',
     usedBytes: 'Used',
-    isPersistent: 'Kept when room is short',
+    isPersistent: 'Persistent storage',
     permission: 'Permission to keep it',
     requestedAhead: 'Pieces requested ahead',
     byteStreams: 'Byte streams',

@@ -34,7 +34,7 @@ export const live = {
   rateNow: 'Now',
   rateAverage: 'Average',
   ratePeak: 'Peak',
-  averageNote: 'The average is over the seconds with traffic. The last two minutes are kept.',
+  averageNote: 'The average is over the seconds with traffic. The last two minutes are stored.',
   chart: (fromPeers: string, toPages: string) =>
     `Throughput of the last two minutes. From peers, the peak was ${fromPeers} per second. To pages, the peak was ${toPages} per second.`,
   chartPeak: (rate: string) => `peak ${rate}`,

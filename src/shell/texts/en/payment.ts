@@ -79,10 +79,10 @@ export const payment = {
   newChain: 'The test chain was started anew. Ask for the price again.',
   unfinishedTitle: 'Paid, and not stored yet',
   unfinished: (name: string) =>
-    `${name}: the payment is kept. Choose the same files again to finish the upload. Nothing is paid twice.`,
+    `${name}: the payment is saved. Choose the same files again to finish the upload. Nothing is paid twice.`,
   unnamed: 'An upload',
   unfinishedPointer: (name: string) =>
-    `The lasting address “${name}”: the payment for a new state is kept. Make the same change again. If the address shows the change already, choose “Store it again…” there. Nothing is paid twice.`,
+    `The lasting address “${name}”: the payment for a new state is saved. Make the same change again. If the address shows the change already, choose “Store it again…” there. Nothing is paid twice.`,
   receipt: 'Save the receipt',
   receiptNote: (amount: string, fees: string) => `This time, you paid ${amount}, and fees of ${fees}.`,
 };
