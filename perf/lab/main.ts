@@ -50,7 +50,7 @@ async function runAll(options: LabOptions): Promise<boolean> {
     await shared?.close();
   }
   console.log(report(run));
-  if (options.keep) console.error(`Kept as ${await keepInHistory(run)}.`);
+  if (options.keep) console.error(`Stored as ${await keepInHistory(run)}.`);
   const failed = run.scenarios.filter(({ failures }) => failures.length > 0);
   for (const { name, failures } of failed) {
     for (const { case: of, message } of failures) console.error(`${name}${of ? `, ${of}` : ''}: ${message}`);

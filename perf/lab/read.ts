@@ -43,15 +43,16 @@ export async function readAll(
   return { ...measured, processorMs: after - before };
 }
 
-interface Got {
+/** `bytes` has all of a short body, and the samples of a long one. */
+interface ReceivedBody {
   body: number;
   size: number;
-  kept: Uint8Array<ArrayBuffer>;
+  bytes: Uint8Array<ArrayBuffer>;
 }
 
 /** The bytes that a page has read. */
 interface PageReading {
-  all: Got[];
+  all: ReceivedBody[];
   latenciesMs: number[];
   milliseconds: number;
 }
@@ -69,7 +70,7 @@ async function readInPage({
   plan: number[][];
   sampleBytes: number;
 }): Promise<void> {
-  const fetchOne = async (body: number): Promise<Got> => {
+  const fetchOne = async (body: number): Promise<ReceivedBody> => {
     const { url, range, samples } = bodies[body]!;
     const response = await fetch(url, {
       cache: 'no-store',
@@ -78,9 +79,9 @@ async function readInPage({
     if (response.status !== (range ? 206 : 200)) throw new Error(`${url}: status ${response.status}`);
     if (!samples) {
       const bytes = new Uint8Array(await response.arrayBuffer());
-      return { body, size: bytes.length, kept: bytes };
+      return { body, size: bytes.length, bytes };
     }
-    const kept = new Uint8Array(samples.length * sampleBytes);
+    const bytes = new Uint8Array(samples.length * sampleBytes);
     const reader = response.body!.getReader();
     let at = 0;
     for (;;) {
@@ -89,23 +90,23 @@ async function readInPage({
       for (const [i, sample] of samples.entries()) {
         const from = Math.max(sample, at);
         const to = Math.min(sample + sampleBytes, at + value.length);
-        if (from < to) kept.set(value.subarray(from - at, to - at), i * sampleBytes + from - sample);
+        if (from < to) bytes.set(value.subarray(from - at, to - at), i * sampleBytes + from - sample);
       }
       at += value.length;
     }
-    return { body, size: at, kept };
+    return { body, size: at, bytes };
   };
 
-  const all: Got[] = [];
+  const all: ReceivedBody[] = [];
   const latenciesMs: number[] = [];
   const startedMs = performance.now();
   await Promise.all(
     plan.map(async (wanted) => {
       for (const body of wanted) {
         const askedMs = performance.now();
-        const got = await fetchOne(body);
+        const received = await fetchOne(body);
         latenciesMs.push(performance.now() - askedMs);
-        all.push(got);
+        all.push(received);
       }
     }),
   );
@@ -125,18 +126,18 @@ async function checkInPage(bodies: Wanted[]): Promise<Measured & { latenciesMs: 
   };
 
   // The first of each is hashed; the others must be the same as that.
-  const firsts = new Map<number, Got>();
-  for (const got of all) {
-    const { url, size, sha256 } = bodies[got.body]!;
-    const first = firsts.get(got.body);
+  const firsts = new Map<number, ReceivedBody>();
+  for (const received of all) {
+    const { url, size, sha256 } = bodies[received.body]!;
+    const first = firsts.get(received.body);
     if (first) {
-      if (!isEqual(got.kept, first.kept)) throw new Error(`${url}: one of its bodies is another.`);
+      if (!isEqual(received.bytes, first.bytes)) throw new Error(`${url}: one of its bodies is another.`);
       continue;
     }
-    firsts.set(got.body, got);
-    const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', got.kept));
+    firsts.set(received.body, received);
+    const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', received.bytes));
     const hex = Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
-    if (got.size !== size) throw new Error(`${url}: ${got.size} bytes and not ${size}.`);
+    if (received.size !== size) throw new Error(`${url}: ${received.size} bytes and not ${size}.`);
     if (hex !== sha256) throw new Error(`${url}: the bytes are wrong.`);
   }
   const bytes = all.reduce((sum, { size }) => sum + size, 0);
