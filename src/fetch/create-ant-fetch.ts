@@ -113,9 +113,9 @@ export function createAntFetch(options: AntFetchOptions): AntFetch {
       if (found.kind === 'representation') {
         const { representation } = found;
         // A policy for documents of a gateway says nothing to a program.
-        const { 'Content-Security-Policy': _, ...kept } = representation.headers;
+        const { 'Content-Security-Policy': _, ...headers } = representation.headers;
         const observer = { sent: () => undefined, ended: () => undefined };
-        return respond({ ...representation, headers: kept }, request, signal, observer, trace);
+        return respond({ ...representation, headers }, request, signal, observer, trace);
       }
       const { pathname, search } = new URL(found.location, nowhere);
       at = { path: decodeURIComponent(pathname.slice(1)), search };

@@ -56,6 +56,6 @@ export async function forward(request: IncomingMessage, response: ServerResponse
 function withoutConnectionHeaders(headers: IncomingHttpHeaders): IncomingHttpHeaders {
   const named = (headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase());
   const removed = [...connectionHeaders, ...named.filter((name) => !endToEndHeaders.includes(name))];
-  const kept = Object.entries(headers).filter(([name]) => !removed.includes(name));
-  return Object.fromEntries(kept);
+  const endToEnd = Object.entries(headers).filter(([name]) => !removed.includes(name));
+  return Object.fromEntries(endToEnd);
 }

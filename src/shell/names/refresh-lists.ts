@@ -56,7 +56,7 @@ async function readList(
     const { code, message } = isAbort(error, signal)
       ? { code: 'PEERS_UNREACHABLE', message: '' }
       : asGatewayApiError(error);
-    const kept = before ?? { title: '', names: {}, left: 0, readAt: null };
-    return { ...kept, triedAt, problem: { code, message } };
+    const last = before ?? { title: '', names: {}, left: 0, readAt: null };
+    return { ...last, triedAt, problem: { code, message } };
   }
 }
