@@ -4,7 +4,7 @@ import { DropInError } from '../drop-in/error.ts';
 import type { AntContent } from './types.ts';
 
 /** Content by 64 hex digits or a name, and the rest of its URL. */
-export interface NamedContent {
+export interface ParsedContent {
   id: string;
   rest: string;
 }
@@ -13,7 +13,7 @@ export interface NamedContent {
  * Understands content in the grammar of the command and of `@antway/fetch`.
  * @throws DropInError `BAD_ADDRESS`.
  */
-export function namedContent(content: AntContent): NamedContent {
+export function namedContent(content: AntContent): ParsedContent {
   const text = content instanceof URL ? content.href : content;
   if (typeof text !== 'string') throw bad('Content is named by a string or a URL.');
   const named = parseAddressText(text);
