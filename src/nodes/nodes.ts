@@ -21,7 +21,7 @@ export interface NodesOptions {
   isLocal?: boolean;
 }
 
-export interface ReadOptions<T> {
+export interface RecordReadOptions<T> {
   signal?: AbortSignal;
   onFirstByte?(): void;
   /** Checks the bytes of a stranger, and may keep them. It throws if they are not those of the address. */
@@ -80,7 +80,7 @@ export class Nodes {
    * @throws AntwayError `NOT_FOUND` if the lookup is finished and a majority of the close group does not have it;
    *   `PEERS_UNREACHABLE` if too few nodes answered; the signal's reason when aborted.
    */
-  async chunk<T>(address: Address, options: ReadOptions<T>): Promise<T> {
+  async chunk<T>(address: Address, options: RecordReadOptions<T>): Promise<T> {
     const { signal, verify, onFirstByte } = options;
     const found = new AbortController();
     const gate = new RecordGate(this.#options.clock, this.#pace);
@@ -139,7 +139,7 @@ export class Nodes {
    * @returns the verified records, one for each node that has one.
    * @throws as `chunk`. `NOT_FOUND` if a majority of the close group has none.
    */
-  async pointers<T>(address: Address, options: ReadOptions<T>): Promise<T[]> {
+  async pointers<T>(address: Address, options: RecordReadOptions<T>): Promise<T[]> {
     const { records, denials } = await this.pointerVotes(address, options);
     if (records.length + denials < nodeLimits.majority || records.length === 0) {
       throw this.#absent(address, records.length > 0 ? 0 : denials);
@@ -154,7 +154,7 @@ export class Nodes {
    */
   async pointerVotes<T>(
     address: Address,
-    { signal, verify }: ReadOptions<T>,
+    { signal, verify }: RecordReadOptions<T>,
   ): Promise<{ records: T[]; denials: number }> {
     const never = new AbortController().signal;
     const ask = async (node: NodeAddress, own: AbortSignal) => {

@@ -6,7 +6,7 @@ import { limits } from '../../src/limits.ts';
 import { NodeBroker } from '../../src/nodes/broker.ts';
 import { systemClock } from '../../src/nodes/clock.ts';
 import { nodeError } from '../../src/nodes/node-error.ts';
-import type { Nodes, ReadOptions } from '../../src/nodes/nodes.ts';
+import type { Nodes, RecordReadOptions } from '../../src/nodes/nodes.ts';
 import { NodeOwner } from '../../src/nodes/owner.ts';
 import { portLimits } from '../../src/nodes/port-limits.ts';
 import type { OwnerMessage, WorkerMessage } from '../../src/nodes/port-messages.ts';
@@ -41,7 +41,7 @@ class ScriptedNodes {
     this.script = script;
   }
 
-  async chunk<T>(_: Address, { signal, onFirstByte, verify }: ReadOptions<T>): Promise<T> {
+  async chunk<T>(_: Address, { signal, onFirstByte, verify }: RecordReadOptions<T>): Promise<T> {
     this.most = Math.max(this.most, ++this.running);
     signal?.addEventListener('abort', () => this.aborted++);
     try {
@@ -55,7 +55,7 @@ class ScriptedNodes {
     }
   }
 
-  async pointers<T>(at: Address, options: ReadOptions<T>): Promise<T[]> {
+  async pointers<T>(at: Address, options: RecordReadOptions<T>): Promise<T[]> {
     return [await this.chunk(at, options)];
   }
 
