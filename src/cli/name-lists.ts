@@ -4,7 +4,7 @@ import { limits } from '../limits.ts';
 import type { LeftName } from '../names/name-changes.ts';
 import { type NameList, parseNameList } from '../names/name-list.ts';
 import { ContentReader } from './open-content.ts';
-import type { Settings } from './settings.ts';
+import type { CommandSettings } from './settings.ts';
 
 /**
  * Reads a list of names from the peers.
@@ -12,7 +12,7 @@ import type { Settings } from './settings.ts';
  */
 export async function readNameList(
   address: Address,
-  { peers }: Pick<Settings, 'peers'>,
+  { peers }: Pick<CommandSettings, 'peers'>,
   isSilent: boolean,
   signal: AbortSignal,
 ): Promise<NameList & { left: LeftName[] }> {
@@ -40,7 +40,7 @@ export async function readNameList(
 export async function addressInList(
   name: string,
   label: string,
-  settings: Settings,
+  settings: CommandSettings,
   isSilent: boolean,
   signal: AbortSignal,
 ): Promise<Address> {

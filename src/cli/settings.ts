@@ -14,7 +14,7 @@ const defaultPeer = 'http://antway.localhost:8080';
 export const defaultConfigFile = 'antway.json';
 
 /** The settings of a command. Options win over environment variables, and those over the configuration file. */
-export interface Settings {
+export interface CommandSettings {
   peers: PeerUrl[];
   /** Whether an option or variable names the peers. Then no other peer is asked. */
   isExplicit: boolean;
@@ -34,7 +34,7 @@ export interface Settings {
 export async function loadSettings(
   options: PeerOptions & { token?: string },
   env: NodeJS.ProcessEnv,
-): Promise<Settings> {
+): Promise<CommandSettings> {
   const file = options.config ?? (env.ANTWAY_CONFIG || undefined) ?? fileHere();
   const config = file === undefined ? {} : await readConfig(file);
   const named = options.peer ?? peersOfVariable(env.ANTWAY_PEERS);
@@ -95,7 +95,7 @@ function addressesOf(record: Readonly<Record<string, string>> = {}): Map<string,
 }
 
 /** The peers that accept writes. @throws UsageError if one of them is AntTP or antd. */
-export function writablePeers({ peers }: Settings): PeerUrl[] {
+export function writablePeers({ peers }: CommandSettings): PeerUrl[] {
   const other = peers.find(({ kind }) => kind !== 'antway');
   if (other) throw new UsageError(`${other} cannot be written to: only Antway’s peers take chunks.`);
   return peers;

@@ -7,7 +7,7 @@ import { loadBlake3 } from '../self-encryption/blake3.ts';
 import { gatewayConfig } from './gateway-config.ts';
 import { addressInList } from './name-lists.ts';
 import { uniquePeers } from './options.ts';
-import { namesOf, peersOf, type Settings } from './settings.ts';
+import { type CommandSettings, namesOf, peersOf } from './settings.ts';
 
 /** The content that the user names, and the peers that can have it. */
 export interface Target {
@@ -30,7 +30,7 @@ export interface Target {
  */
 export async function targetOf(
   text: string,
-  settings: Settings,
+  settings: CommandSettings,
   isSilent: boolean,
   signal: AbortSignal,
 ): Promise<Target> {
@@ -53,7 +53,7 @@ export async function targetOf(
 
 type GatewayConfig = Awaited<ReturnType<typeof gatewayConfig>>;
 
-function peersFor(gateway: string | undefined, config: GatewayConfig, settings: Settings): PeerUrl[] {
+function peersFor(gateway: string | undefined, config: GatewayConfig, settings: CommandSettings): PeerUrl[] {
   // An unreachable gateway has no peers to offer.
   if (settings.isExplicit || gateway === undefined || config === undefined) return settings.peers;
   const offered = config ? peersOf(config, gateway) : [];
@@ -77,7 +77,7 @@ async function addressOfName(
   context: {
     gateway: string | undefined;
     config: GatewayConfig;
-    settings: Settings;
+    settings: CommandSettings;
     isSilent: boolean;
     signal: AbortSignal;
   },
@@ -120,7 +120,7 @@ async function addressOfUserName(
     settings,
     isSilent,
     signal,
-  }: { gateway: string | undefined; settings: Settings; isSilent: boolean; signal: AbortSignal },
+  }: { gateway: string | undefined; settings: CommandSettings; isSilent: boolean; signal: AbortSignal },
 ): Promise<Address> {
   const [name = '', label] = written.replace(/^~/, '').split('@');
   if (gateway !== undefined) {

@@ -48,7 +48,7 @@ import {
   writeStates,
 } from '../owner-files.ts';
 import { confirms, readPassphrase, readPhrase } from '../passphrase.ts';
-import { loadSettings, type Settings, writablePeers } from '../settings.ts';
+import { type CommandSettings, loadSettings, writablePeers } from '../settings.ts';
 import { requirePeers } from '../silent-peers.ts';
 import { targetOf } from '../target.ts';
 import { UsageError } from '../usage-error.ts';
@@ -65,7 +65,7 @@ interface Task {
   content: string | undefined;
   options: PointerOptions;
   output: Output;
-  settings: Settings;
+  settings: CommandSettings;
   context: CommandContext;
   /** The peers that have the pointer, or the network. */
   peers: readonly PointerPeer[];
@@ -129,7 +129,7 @@ const onlyForFiles = new Set(['--estimate', '--resume']);
 
 /** Runs an action with pointers in the network, which the relays read and the account pays for. */
 async function inNetwork(
-  settings: Settings,
+  settings: CommandSettings,
   options: PointerOptions,
   output: Output,
   context: CommandContext,
@@ -271,7 +271,7 @@ async function createKey(seed: Uint8Array, { options, context }: Task): Promise<
   await writeNewKeyFile(options.key, await createKeyFile(seed, await readPassphrase(context, true)));
 }
 
-function transportsOf(settings: Settings): HttpWriter[] {
+function transportsOf(settings: CommandSettings): HttpWriter[] {
   return writablePeers(settings).map((peer) => new HttpWriter(peer));
 }
 

@@ -26,7 +26,7 @@ import {
 import { Output } from '../output.ts';
 import { publicationAt, publishTo, summaryOf, urlPathOf } from '../publish-path.ts';
 import { publishToNetwork } from '../publish-to-network.ts';
-import { loadSettings, type Settings, writablePeers } from '../settings.ts';
+import { type CommandSettings, loadSettings, writablePeers } from '../settings.ts';
 import { signOption, signPublication } from '../sign-publication.ts';
 import { requirePeers } from '../silent-peers.ts';
 import { UsageError } from '../usage-error.ts';
@@ -190,7 +190,7 @@ async function sinkOf(
   out: string | undefined,
   stores: readonly S3Target[],
   peers: readonly PeerUrl[],
-  { token }: Settings,
+  { token }: CommandSettings,
   output: Output,
   signal: AbortSignal,
 ): Promise<ChunkSink> {
