@@ -14,7 +14,7 @@ import { Stats } from '../stats/stats.ts';
 import { chunkFolderSource } from './chunk-folder.ts';
 import { nodePlatform } from './platform.ts';
 import { reportLatePeers } from './silent-peers.ts';
-import type { Target } from './target.ts';
+import type { CliTarget } from './target.ts';
 
 /** Size of the cache for decrypted chunks. The index and the first chunk of an archive are read repeatedly. */
 const memoryBytes = 64 * 1024 ** 2;
@@ -36,13 +36,13 @@ export class ContentReader {
   readonly chunks: Chunks;
   readonly peers: ChunkPeers;
   readonly manifests: LocalManifests;
-  readonly target: Target;
+  readonly target: CliTarget;
   readonly #resolver: Resolver;
   readonly #pool: PeerPool | undefined;
   readonly #ended = new AbortController();
   readonly #signal: AbortSignal;
 
-  constructor(target: Target, { from, store = noStore, isSilent, signal }: ReaderOptions) {
+  constructor(target: CliTarget, { from, store = noStore, isSilent, signal }: ReaderOptions) {
     const stats = new Stats();
     this.target = target;
     this.#signal = signal;

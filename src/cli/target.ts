@@ -10,7 +10,7 @@ import { uniquePeers } from './options.ts';
 import { type CommandSettings, namesOf, peersOf } from './settings.ts';
 
 /** The content that the user names, and the peers that can have it. */
-export interface Target {
+export interface CliTarget {
   address: Address;
   /** Possible meanings of the path in an archive, most likely first. `''` is the root, and also means no path. */
   paths: string[];
@@ -33,7 +33,7 @@ export async function targetOf(
   settings: CommandSettings,
   isSilent: boolean,
   signal: AbortSignal,
-): Promise<Target> {
+): Promise<CliTarget> {
   const named = parseAddressText(text);
   if ('problem' in named) throw badAddress(text, named.problem);
   if ('manifest' in named) {

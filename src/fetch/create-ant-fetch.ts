@@ -18,7 +18,7 @@ import { DirectNodes } from './direct-nodes.ts';
 import { parseOptions, refuseUnknown } from './options.ts';
 import { portablePlatform } from './platform.ts';
 import { openStore } from './store.ts';
-import { type Target, targetOf, textOf } from './target.ts';
+import { type FetchTarget, targetOf, textOf } from './target.ts';
 import type {
   AntArchive,
   AntFetch,
@@ -55,7 +55,7 @@ export function createAntFetch(options: AntFetchOptions): AntFetch {
   const until = (signal: AbortSignal | null | undefined) =>
     AbortSignal.any(signal ? [signal, closed.signal] : [closed.signal]);
 
-  function resolverFor({ address, manifest }: Target): Resolver {
+  function resolverFor({ address, manifest }: FetchTarget): Resolver {
     if (!manifest) return common;
     const get = async (id: Address) => (id.equals(address) ? manifest : undefined);
     return new Resolver({ chunks, peers, maps, manifests: { get } });
@@ -84,7 +84,12 @@ export function createAntFetch(options: AntFetchOptions): AntFetch {
     }
   }
 
-  async function answer(target: Target, path: string | undefined, request: Request, signal: AbortSignal) {
+  async function answer(
+    target: FetchTarget,
+    path: string | undefined,
+    request: Request,
+    signal: AbortSignal,
+  ) {
     const trace = new Trace();
     const { method, headers } = request;
     let at = { path, search: target.search };

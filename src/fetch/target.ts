@@ -4,7 +4,7 @@ import { wholeManifestOfLink } from '../content/manifest.ts';
 import { loadBlake3 } from '../self-encryption/blake3.ts';
 import { AntError } from './ant-error.ts';
 
-export interface Target {
+export interface FetchTarget {
   address: Address;
   /** Possible meanings of the path, most likely first. Undefined if the text has no slash after the address. */
   paths: (string | undefined)[];
@@ -23,7 +23,7 @@ const expected = 'An address has 64 hex digits, or 52 characters of base32.';
  * and `<name>` are the same.
  * @throws AntError `BAD_ADDRESS`, or `NOT_FOUND` for an unknown name.
  */
-export async function targetOf(text: string, names: ReadonlyMap<string, Address>): Promise<Target> {
+export async function targetOf(text: string, names: ReadonlyMap<string, Address>): Promise<FetchTarget> {
   const named = parseAddressText(text);
   if ('problem' in named) {
     const why = named.problem === 'scheme' ? 'is no link to content' : 'has no address and no name';
@@ -55,7 +55,7 @@ export function textOf(input: unknown): string {
   throw new TypeError('antFetch: the input must be a string, a URL or a Request.');
 }
 
-function pathParts(rest: string, isUrl: boolean): Pick<Target, 'paths' | 'search' | 'filename'> {
+function pathParts(rest: string, isUrl: boolean): Pick<FetchTarget, 'paths' | 'search' | 'filename'> {
   const search = /^[^?#]*(\?[^#]*)/s.exec(rest)?.[1] ?? '';
   const { paths, filename } = pathOf(rest, isUrl);
   return { paths: rest.startsWith('/') ? paths : [undefined], search, filename };
