@@ -147,26 +147,26 @@ export interface Config {
 }
 
 /** The source of a value: the server config (`host`), the user settings (`user`), or a default. */
-export type Source = 'host' | 'user' | 'default';
+export type ValueSource = 'host' | 'user' | 'default';
 
 /** The source of each value of a `Config`. Every list and every denied address has its own source. */
 export interface ConfigSources {
-  peers: Source;
-  usePeersOfPeers: Source;
-  transport: Source;
-  useNodes: Source;
-  nodes: Source;
-  isolation: Source;
-  names: Source;
-  trusted: Source;
-  denied: Record<string, Source>;
-  reportUrl: Source;
-  sample: Source;
-  catalogue: Source;
-  lists: Record<string, Source>;
-  nameLists: Record<string, Source>;
-  publicGateways: Source;
-  cache: Record<keyof Config['cache'], Source>;
+  peers: ValueSource;
+  usePeersOfPeers: ValueSource;
+  transport: ValueSource;
+  useNodes: ValueSource;
+  nodes: ValueSource;
+  isolation: ValueSource;
+  names: ValueSource;
+  trusted: ValueSource;
+  denied: Record<string, ValueSource>;
+  reportUrl: ValueSource;
+  sample: ValueSource;
+  catalogue: ValueSource;
+  lists: Record<string, ValueSource>;
+  nameLists: Record<string, ValueSource>;
+  publicGateways: ValueSource;
+  cache: Record<keyof Config['cache'], ValueSource>;
 }
 
 /** In effect if the host has no `antway.json`. `antway-peer` can host the gateway, so the host counts as a peer. */
@@ -246,11 +246,14 @@ function lowerCaseSet(texts: readonly string[] = []): Set<string> {
   return new Set(texts.map((text) => text.toLowerCase()));
 }
 
-function sourceOf(userValue: unknown, serverValue: unknown): Source {
+function sourceOf(userValue: unknown, serverValue: unknown): ValueSource {
   if (userValue !== undefined) return 'user';
   return serverValue === undefined ? 'default' : 'host';
 }
 
-function sourceOfEach(keys: Iterable<string>, isOfUser: (key: string) => boolean): Record<string, Source> {
+function sourceOfEach(
+  keys: Iterable<string>,
+  isOfUser: (key: string) => boolean,
+): Record<string, ValueSource> {
   return Object.fromEntries(Array.from(keys, (key) => [key, isOfUser(key) ? 'user' : 'host']));
 }
