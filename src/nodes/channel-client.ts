@@ -4,7 +4,6 @@ import type { NodeChannel } from './channel.ts';
 import type { CandidateQuote } from './chunk-protocol.ts';
 import { requestCandidate, requestPointer, sendBatchedChunk, sendPointer } from './chunk-requests.ts';
 import type { Clock } from './clock.ts';
-import { Connection, smallFrame } from './connection.ts';
 import { checkStored, type NamedNodes, parseChunk, parseNodes, parseQuote } from './messages.ts';
 import type { NodeAddress } from './node-address.ts';
 import type {
@@ -16,6 +15,7 @@ import type {
   ProvenChunk,
   RequestOptions,
 } from './node-client.ts';
+import { NodeConnection, smallFrame } from './node-connection.ts';
 import { nodeError } from './node-error.ts';
 import { nodeLimits } from './node-limits.ts';
 import { Semaphore } from './semaphore.ts';
@@ -24,11 +24,11 @@ import { Handshake } from './session.ts';
 /** Talks to a node over an open channel. */
 export class ChannelClient implements NodeClient {
   readonly address: NodeAddress;
-  readonly #connection: Connection;
+  readonly #connection: NodeConnection;
   /** For the chunks that the node stores. */
   readonly #puts = new Semaphore(1);
 
-  private constructor(address: NodeAddress, connection: Connection) {
+  private constructor(address: NodeAddress, connection: NodeConnection) {
     this.address = address;
     this.#connection = connection;
   }
@@ -45,7 +45,7 @@ export class ChannelClient implements NodeClient {
     signal: AbortSignal,
     handshake = new Handshake(),
   ): Promise<ChannelClient> {
-    return new ChannelClient(address, await Connection.open(channel, address, clock, signal, handshake));
+    return new ChannelClient(address, await NodeConnection.open(channel, address, clock, signal, handshake));
   }
 
   get isClosed(): boolean {

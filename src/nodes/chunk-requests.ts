@@ -11,13 +11,13 @@ import {
   encodePointerGet,
   encodePointerPut,
 } from './chunk-protocol.ts';
-import { type Connection, type RequestContent, smallFrame } from './connection.ts';
 import type { PaidState, ProvenChunk, RequestOptions } from './node-client.ts';
+import { type NodeConnection, type RequestContent, smallFrame } from './node-connection.ts';
 import { nodeLimits } from './node-limits.ts';
 
 /** Asks a node for the price of a pool. @throws as `NodeClient.quoteCandidate`. */
 export function requestCandidate(
-  connection: Connection,
+  connection: NodeConnection,
   pool: Address,
   timestamp: number,
   options: RequestOptions,
@@ -28,11 +28,11 @@ export function requestCandidate(
 }
 
 /**
- * Sends a chunk of a batch. @param onEnd as of `Connection.request`.
+ * Sends a chunk of a batch. @param onEnd as of `NodeConnection.request`.
  * @throws as `NodeClient.putBatchedChunk`.
  */
 export function sendBatchedChunk(
-  connection: Connection,
+  connection: NodeConnection,
   { address, bytes, proof }: ProvenChunk,
   options: RequestOptions,
   onEnd: () => void,
@@ -50,7 +50,7 @@ export function sendBatchedChunk(
 
 /** Asks a node for a pointer. @throws as `NodeClient.getPointer`. */
 export function requestPointer(
-  connection: Connection,
+  connection: NodeConnection,
   address: Address,
   options: RequestOptions,
 ): Promise<Uint8Array<ArrayBuffer> | undefined> {
@@ -62,7 +62,7 @@ export function requestPointer(
 
 /** Sends a state of a pointer. @throws as `NodeClient.putPointer`. */
 export function sendPointer(
-  connection: Connection,
+  connection: NodeConnection,
   { address, state, record, proof }: PaidState,
   options: RequestOptions,
 ): Promise<'stored' | 'stale'> {
@@ -74,7 +74,7 @@ export function sendPointer(
 
 /** Sends a message of the network's own protocol, and reads its answer. Both have the number of the request. */
 async function exchange<T>(
-  connection: Connection,
+  connection: NodeConnection,
   options: RequestOptions,
   content: RequestContent,
   decode: (answer: Uint8Array, id: number) => T,

@@ -54,7 +54,7 @@ interface Pending {
  * waiting for the answer: at a distance that saves a round trip. A caller that aborts leaves at once. Its request keeps its
  * place until the node has answered, because an answer cannot be called back.
  */
-export class Connection {
+export class NodeConnection {
   readonly #address: NodeAddress;
   readonly #channel: NodeChannel;
   readonly #clock: Clock;
@@ -100,8 +100,8 @@ export class Connection {
     clock: Clock,
     signal: AbortSignal,
     handshake: Handshake,
-  ): Promise<Connection> {
-    const connection = new Connection(channel, address, clock);
+  ): Promise<NodeConnection> {
+    const connection = new NodeConnection(channel, address, clock);
     try {
       await connection.#authenticate(handshake, signal);
       connection.#greeting = connection.#greet();
