@@ -11,8 +11,8 @@ import type {
   NodeClient,
   NodeQuote,
   PaidChunk,
-  PaidState,
   ProvenChunk,
+  ProvenState,
   RequestOptions,
 } from './node-client.ts';
 import { NodeConnection, smallFrame } from './node-connection.ts';
@@ -119,7 +119,7 @@ export class ChannelClient implements NodeClient {
     return requestPointer(this.#connection, address, options);
   }
 
-  async putPointer(state: PaidState, options: RequestOptions): Promise<'stored' | 'stale'> {
+  async putPointer(state: ProvenState, options: RequestOptions): Promise<'stored' | 'stale'> {
     await this.#require('hasPointers', options.signal);
     return sendPointer(this.#connection, state, options);
   }

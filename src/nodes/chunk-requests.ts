@@ -11,7 +11,7 @@ import {
   encodePointerGet,
   encodePointerPut,
 } from './chunk-protocol.ts';
-import type { PaidState, ProvenChunk, RequestOptions } from './node-client.ts';
+import type { ProvenChunk, ProvenState, RequestOptions } from './node-client.ts';
 import { type NodeConnection, type RequestContent, smallFrame } from './node-connection.ts';
 import { nodeLimits } from './node-limits.ts';
 
@@ -63,7 +63,7 @@ export function requestPointer(
 /** Sends a state of a pointer. @throws as `NodeClient.putPointer`. */
 export function sendPointer(
   connection: NodeConnection,
-  { address, state, record, proof }: PaidState,
+  { address, state, record, proof }: ProvenState,
   options: RequestOptions,
 ): Promise<'stored' | 'stale'> {
   const body = (id: number) => [encodePointerPut(id, record, proof)];

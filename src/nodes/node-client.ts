@@ -32,7 +32,7 @@ export interface ProvenChunk {
 }
 
 /** A state of a pointer that was paid for. */
-export interface PaidState {
+export interface ProvenState {
   address: Address;
   /** The identifier of the state. */
   state: Uint8Array;
@@ -90,6 +90,6 @@ export interface NodeClient {
    * @returns `stale` if the node says that it has a state which this one does not replace.
    * @throws AntwayError with `details.reason` as `decodePointerPut`, or `unsupported` if the node stores no pointers.
    */
-  putPointer(state: PaidState, options: RequestOptions): Promise<'stored' | 'stale'>;
+  putPointer(state: ProvenState, options: RequestOptions): Promise<'stored' | 'stale'>;
   close(): void;
 }
