@@ -10,7 +10,7 @@ import { texts } from '../texts/texts.ts';
 import { PeerFields, type PeerProblem, usePeerChoice } from './peer-fields.tsx';
 import { isSave, type PublishState, publishSession } from './publish-session.ts';
 import { SaveSection } from './save-section.tsx';
-import type { Unlock } from './sign-fields.tsx';
+import type { UnlockSigner } from './sign-fields.tsx';
 
 /** The choices stay while the user visits other screens. */
 const last = { isPrivate: false, atPeers: true, inNetwork: false };
@@ -35,7 +35,7 @@ export function PublishTargets({ state, config }: Props) {
   });
   const [network, setNetwork] = useState<NetworkChoice | NetworkProblem>('no-relay');
   const [problem, setProblem] = useState<Problem | null>(null);
-  const unlock = useRef<Unlock>(async () => null);
+  const unlock = useRef<UnlockSigner>(async () => null);
   const [unlocking, setUnlocking] = useState<'no' | 'yes' | GatewayApiError>('no');
   const t = texts.publish;
   useEffect(() => setProblem(null), [choice.form, form, network]);

@@ -10,7 +10,7 @@ import { useResource } from '../use-resource.ts';
 import { usePublishState } from './publish-session.ts';
 
 /** Gives the seed of the chosen key, or null if nothing is to be signed. @throws AntwayError as `OwnedPointers.seed`. */
-export type Unlock = () => Promise<Uint8Array | null>;
+export type UnlockSigner = () => Promise<Uint8Array | null>;
 
 /** The key stays while the user visits other screens. The wish to sign does not: it counts only while the user sees it. */
 const last = { address: '' };
@@ -18,7 +18,7 @@ const last = { address: '' };
 const list = () => ownedPointers.list();
 
 /** Lets the user choose a key of a lasting address that signs the files. */
-export default function SignFields({ onChange }: { onChange: (unlock: Unlock) => void }) {
+export default function SignFields({ onChange }: { onChange: (unlock: UnlockSigner) => void }) {
   const owned = useResource(list, true);
   const [isWanted, setWanted] = useState(false);
   const [key, setKey] = useState(last.address);
@@ -81,7 +81,13 @@ export default function SignFields({ onChange }: { onChange: (unlock: Unlock) =>
   );
 }
 
-function UnlockFields({ pointer, onChange }: { pointer: OwnedPointer; onChange: (unlock: Unlock) => void }) {
+function UnlockFields({
+  pointer,
+  onChange,
+}: {
+  pointer: OwnedPointer;
+  onChange: (unlock: UnlockSigner) => void;
+}) {
   const { fields, unlock, isByPasskey, passphrase } = useUnlock(pointer, 'sign-passphrase');
   useEffect(
     () =>
