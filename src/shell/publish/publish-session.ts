@@ -11,7 +11,7 @@ import type { EncryptedContent, PublishAnswer, PublishInput, PublishRequest } fr
 import type { PublicationInput } from './note-publication.ts';
 import type { Picked } from './pick.ts';
 
-export interface PublishOptions {
+export interface PublishChoices {
   peers: readonly string[];
   token: string;
   isPrivate: boolean;
@@ -21,7 +21,7 @@ export interface PublishOptions {
   signer: Uint8Array | null;
 }
 
-type PaidOptions = PublishOptions & { network: NetworkChoice };
+type PaidOptions = PublishChoices & { network: NetworkChoice };
 type Result = Extract<PublishAnswer, { type: 'published' }>;
 type Price = Omit<Extract<PublishAnswer, { type: 'priced' }>, 'type'>;
 
@@ -164,7 +164,7 @@ class PublishSession extends Observable<PublishState> {
    * Uploads the chosen files to peers, to the network, or to both. Skips chunks that are stored there. For the network, the
    * user sees the price first, unless nothing is left to pay. A wallet also tells whether the chain has lost a payment.
    */
-  async publish(options: PublishOptions): Promise<void> {
+  async publish(options: PublishChoices): Promise<void> {
     // Loaded while the host answers, so that no finished publication is left out of the list.
     import('./note-publication.ts').catch(() => undefined);
     const { network, isPrivate, signer } = options;
@@ -222,7 +222,7 @@ class PublishSession extends Observable<PublishState> {
     this.set({ step: 'choose', error: null });
   }
 
-  async #upload(options: PublishOptions, network: NetworkResult | null): Promise<void> {
+  async #upload(options: PublishChoices, network: NetworkResult | null): Promise<void> {
     const published = await this.#run('publish', (picked) => ({
       task: 'publish',
       ...inputOf(picked, options.signer),
