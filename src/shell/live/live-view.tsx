@@ -23,7 +23,7 @@ import { TransferList } from './transfer-list.tsx';
 import { type Measured, type TransfersOf, transferRows } from './transfer-rows.ts';
 import { followedSites, type SiteFigures, useSiteFigures } from './use-site-figures.ts';
 import { useStats } from './use-stats.ts';
-import { isSiteView, type View, ViewSelect } from './view-select.tsx';
+import { isSiteView, type OriginSelection, ViewSelect } from './view-select.tsx';
 
 const refreshMs = 5_000;
 const activityMs = 1_000;
@@ -45,11 +45,11 @@ export default function LiveView({ active, peers }: Props) {
   const sites = useSites(active, sitesMs);
   const followed = followedSites(sites.value);
   const figures = useSiteFigures(followed, active);
-  const [{ view: wanted }, setView] = useHistoryState<{ view: View }>('live', { view: 'all' });
+  const [{ view: wanted }, setView] = useHistoryState<{ view: OriginSelection }>('live', { view: 'all' });
 
   const hasSites = followed.length > 0;
   const site = followed.find(({ address }) => address === wanted) ?? null;
-  const view: View = !hasSites ? 'own' : isSiteView(wanted) && !site ? 'all' : wanted;
+  const view: OriginSelection = !hasSites ? 'own' : isSiteView(wanted) && !site ? 'all' : wanted;
   const own: OriginFigures = { site: null, stats: live.stats, activity: activity.value };
   const shown = shownOrigins(view, own, figures, followed);
   const stats = summed(view, shown);
@@ -124,7 +124,7 @@ interface OriginFigures {
 }
 
 function shownOrigins(
-  view: View,
+  view: OriginSelection,
   own: OriginFigures,
   figures: readonly SiteFigures[],
   sites: readonly ListedSite[],
@@ -142,7 +142,7 @@ function shownOrigins(
 }
 
 /** The sum of all is known only when the figures of the gateway's own origin are. */
-function summed(view: View, [first, ...others]: readonly OriginFigures[]): StatsSnapshot | null {
+function summed(view: OriginSelection, [first, ...others]: readonly OriginFigures[]): StatsSnapshot | null {
   if (!first?.stats) return null;
   const known = others.map(({ stats }) => stats).filter((stats) => stats !== null);
   return view === 'all' ? sumStats([first.stats, ...known]) : first.stats;

@@ -5,19 +5,19 @@ import { texts } from '../texts/texts.ts';
 import type { SiteFigures } from './use-site-figures.ts';
 
 /** The selected origins: all, the gateway's own origin, or the origin of the site with this address. */
-export type View = 'all' | 'own' | (string & {});
+export type OriginSelection = 'all' | 'own' | (string & {});
 
-export function isSiteView(view: View): boolean {
+export function isSiteView(view: OriginSelection): boolean {
   return view !== 'all' && view !== 'own';
 }
 
 interface Props {
-  view: View;
+  view: OriginSelection;
   sites: readonly ListedSite[];
   figures: readonly SiteFigures[];
   /** Whether there are sites that are not followed. */
   hasMore: boolean;
-  onChange(view: View): void;
+  onChange(view: OriginSelection): void;
 }
 
 /** Selects the figures to show, and lists the origins with missing or old figures. */
