@@ -2,9 +2,9 @@ import { type Batch, checkStoredBatch } from './batch.ts';
 import { paymentError } from './errors.ts';
 import { isPaidFor, type PaymentJournal } from './journal.ts';
 import { type Due, namesOf, sumOf, unpaid as unpaidOf } from './payable.ts';
+import type { PaymentRoute, RecordQuote } from './payment-route.ts';
 import { planBatches } from './plan-batches.ts';
 import { checkStoredOffer, commonOffer, type Offer, type RecordToStore } from './quotes.ts';
-import type { RecordQuote, Route } from './route.ts';
 import type { StoreParts } from './upload.ts';
 
 /** The kind of the things whose prices are asked for. */
@@ -110,8 +110,8 @@ async function storedBatch(root: string, journal: PaymentJournal): Promise<Batch
 function agreed(
   quoted: readonly RecordQuote[],
   others: readonly RecordQuote[],
-  first: Route,
-  second: Route,
+  first: PaymentRoute,
+  second: PaymentRoute,
 ): RecordQuote[] {
   return quoted.map((answer, i) => {
     const other = others[i]!;

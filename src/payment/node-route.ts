@@ -17,8 +17,8 @@ import { type GatherOptions, gather } from './gather.ts';
 import { askForPool, isPoolGone, type NodeParts } from './node-pools.ts';
 import type { NodePrice } from './node-price.ts';
 import { encodeProof, priceFrom, quoteOf } from './node-quote.ts';
+import type { PaymentRoute, RecordPayment, RecordQuote } from './payment-route.ts';
 import { contentOf, offerFrom, type Plan, paidOf, type RecordToStore } from './quotes.ts';
-import type { RecordPayment, RecordQuote, Route } from './route.ts';
 
 /** Nodes store a record only if they know themselves and the node of a paid quote among so many that are closest to it. */
 const storingNodes = 20;
@@ -58,7 +58,7 @@ const refusals = new Set(['payment_required', 'put_rejected', 'invalid_payment_p
  * Brings paid records to the network without a relay. It takes the prices of the nodes that are closest to a record, or to
  * the pool of a batch, and sends the records to the nodes that are closest to them.
  */
-export class NodeRoute implements Route {
+export class NodeRoute implements PaymentRoute {
   readonly url = 'Direct access';
   readonly isDirect = true;
   readonly hasBatches = true;

@@ -3,8 +3,8 @@ import { paymentError, paymentProblemOf } from './errors.ts';
 import { maxLeaves, paddedLeaves, poolCount } from './merkle-tree.ts';
 import type { NodePrice } from './node-price.ts';
 import type { Due } from './payable.ts';
+import type { PaymentRoute } from './payment-route.ts';
 import type { Offer } from './quotes.ts';
-import type { Route } from './route.ts';
 
 /** The network's own software also takes batches from here on. */
 const minBatch = 64;
@@ -21,7 +21,7 @@ const maxPremium = { numerator: 5n, denominator: 4n };
  */
 export async function planBatches(
   offers: readonly Offer[],
-  relays: readonly Route[],
+  relays: readonly PaymentRoute[],
   signal: AbortSignal,
   onProgress: (asked: number, all: number) => void = () => undefined,
 ): Promise<Due> {
@@ -65,7 +65,7 @@ export function batchSizes(chunks: number): number[] {
  */
 async function askForBatch(
   offers: readonly Offer[],
-  relays: readonly Route[],
+  relays: readonly PaymentRoute[],
   signal: AbortSignal,
   onProgress: (asked: number) => void,
 ): Promise<Batch | undefined> {
@@ -90,14 +90,14 @@ async function askForBatch(
  * @returns undefined without the nodes of all routes. Security: the second route shows that the first one invents no nodes.
  */
 async function poolsOfAll(
-  routes: readonly Route[],
+  routes: readonly PaymentRoute[],
   request: BatchRequest,
   signal: AbortSignal,
   onProgress: (asked: number) => void,
 ): Promise<NodePrice[][][] | undefined> {
   const ended = new AbortController();
   const own = AbortSignal.any([signal, ended.signal]);
-  const ask = async (route: Route, i: number) => {
+  const ask = async (route: PaymentRoute, i: number) => {
     const pools = await route.pools(request, own, i === 0 ? onProgress : undefined);
     if (!pools) throw tooFewNodes;
     return pools;

@@ -5,8 +5,8 @@ import { askAll, type MoveOptions, type StateSources, type StatesBefore } from '
 import type { PointerTarget } from '../owner/sign-pointer.ts';
 import { type Bill, prepareBill } from './bill.ts';
 import { isSameState, type PointerReader } from './paid-pointers.ts';
+import type { PaymentRoute } from './payment-route.ts';
 import type { RecordToStore } from './quotes.ts';
-import type { Route } from './route.ts';
 import type { StoreParts } from './upload.ts';
 
 /** The price of a state, and whether the network lacks the content that the state leads to. */
@@ -69,7 +69,11 @@ export async function findNewer(
  */
 async function lacksTarget(
   { kind, target }: PointerTarget,
-  { route, reader, signal }: { route: Route; reader: Pick<PointerReader, 'pointer'>; signal: AbortSignal },
+  {
+    route,
+    reader,
+    signal,
+  }: { route: PaymentRoute; reader: Pick<PointerReader, 'pointer'>; signal: AbortSignal },
 ): Promise<boolean> {
   const own = AbortSignal.any([signal, AbortSignal.timeout(targetMs)]);
   try {

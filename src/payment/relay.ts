@@ -9,9 +9,9 @@ import { type BatchRequest, checkPool } from './batch.ts';
 import { isSameChain, type PaymentChain } from './chain.ts';
 import { paymentError } from './errors.ts';
 import type { NodePrice } from './node-price.ts';
+import type { PaymentRoute, RecordPayment, RecordQuote } from './payment-route.ts';
 import { checkOffer, type RecordToStore } from './quotes.ts';
 import { BadAnswer, readJson } from './read-json.ts';
-import type { RecordPayment, RecordQuote, Route } from './route.ts';
 
 const contract = s.pattern(/^0x[0-9a-f]{40}$/, 'it must be 0x and 40 hex digits');
 
@@ -62,7 +62,7 @@ export interface NewestState {
 }
 
 /** A peer that brings paid records to the network: docs/reference/paid-uploads.md. Nothing that it says is trusted. */
-export class Relay implements Route {
+export class Relay implements PaymentRoute {
   readonly isDirect = false;
   hasBatches = false;
 

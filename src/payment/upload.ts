@@ -2,13 +2,13 @@ import type { ChunkSink } from '../publish/upload.ts';
 import { proofOf } from './batch.ts';
 import { isOfOneRecord, paymentError, paymentProblemOf } from './errors.ts';
 import type { PaymentJournal, RecordEntry } from './journal.ts';
+import type { PaymentRoute, RecordPayment } from './payment-route.ts';
 import type { RecordToStore } from './quotes.ts';
-import type { RecordPayment, Route } from './route.ts';
 
 /** The parts of an upload that was paid for. */
 export interface StoreParts {
   /** At least one. The first one is asked first; a second one checks it. */
-  relays: readonly Route[];
+  relays: readonly PaymentRoute[];
   journal: PaymentJournal;
   signal: AbortSignal;
 }
@@ -69,7 +69,7 @@ async function paymentOf(entry: RecordEntry, journal: PaymentJournal): Promise<R
 }
 
 async function storeAtOne(
-  relays: readonly Route[],
+  relays: readonly PaymentRoute[],
   payment: RecordPayment,
   bytes: Uint8Array<ArrayBuffer>,
   signal: AbortSignal,

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Batch, batchOf, mostOf, requestBatch } from '../../src/payment/batch.ts';
 import { NodeRoute } from '../../src/payment/node-route.ts';
 import { pay } from '../../src/payment/pay.ts';
+import type { PaymentRoute } from '../../src/payment/payment-route.ts';
 import { Relay } from '../../src/payment/relay.ts';
-import type { Route } from '../../src/payment/route.ts';
 import { storePaid } from '../../src/payment/upload.ts';
 import { Vault } from '../../src/payment/vault.ts';
 import { WalletAccount } from '../../src/payment/wallet-account.ts';
@@ -44,7 +44,7 @@ afterAll(async () => {
 });
 
 /** The work of nodes passes virtual time. That of a relay takes real time. */
-const run = <T>(route: Route, work: Promise<T>) => (route === nodes ? clock.run(work) : work);
+const run = <T>(route: PaymentRoute, work: Promise<T>) => (route === nodes ? clock.run(work) : work);
 
 it.each([
   ['nodes', 'a relay'],
@@ -52,7 +52,7 @@ it.each([
 ])(
   'a batch with the prices of %s is paid, and finished by %s',
   async (first) => {
-    const [route, other]: [Route, Route] = first === 'nodes' ? [nodes, relay] : [relay, nodes];
+    const [route, other]: [PaymentRoute, PaymentRoute] = first === 'nodes' ? [nodes, relay] : [relay, nodes];
     const chunks = Array.from({ length: 4 }, () => new Uint8Array(randomBytes(100)));
     const records = chunks.map((bytes) => ({ address: bytesToHex(blake3(bytes)), size: bytes.length }));
     const request = requestBatch(records);

@@ -13,9 +13,9 @@ import {
 import type { PaymentJournal } from '../../src/payment/journal.ts';
 import { type NodePrice, priceOf } from '../../src/payment/node-price.ts';
 import { NodeRoute } from '../../src/payment/node-route.ts';
+import type { PaymentRoute } from '../../src/payment/payment-route.ts';
 import { planBatches } from '../../src/payment/plan-batches.ts';
 import type { RecordToStore } from '../../src/payment/quotes.ts';
-import type { Route } from '../../src/payment/route.ts';
 import { storePaid } from '../../src/payment/upload.ts';
 import { candidateOf } from '../support/batch-answers.ts';
 import { memoryJournal } from '../support/memory-journal.ts';
@@ -80,7 +80,7 @@ async function paid(batch: Batch, pool = 1): Promise<Batch> {
   return batch;
 }
 
-const store = (relays: readonly Route[] = [route], at = 0) =>
+const store = (relays: readonly PaymentRoute[] = [route], at = 0) =>
   clock.run(storePaid(records[at]!, chunks[at]!, { relays, journal, signal }));
 const holders = ({ address } = record) => network.all.filter(({ stored }) => stored.has(address)).length;
 const sent = () => network.all.reduce((sum, { puts }) => sum + puts, 0);
@@ -371,7 +371,7 @@ describe('a plan', () => {
     expect(await clock.run(planBatches(offers, [route], signal))).toEqual({ batches: [], offers });
   });
 
-  const named = (own: number): Route => ({
+  const named = (own: number): PaymentRoute => ({
     ...relayThat(async () => undefined),
     pools: async (request) =>
       (await route.pools(request, signal))?.map((nodes) =>
@@ -409,7 +409,7 @@ describe('a plan', () => {
   });
 });
 
-function relayThat(store: Route['store']): Route {
+function relayThat(store: PaymentRoute['store']): PaymentRoute {
   return {
     url: 'https://relay.example',
     isDirect: false,

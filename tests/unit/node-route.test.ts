@@ -13,8 +13,8 @@ import { priceOf } from '../../src/payment/node-price.ts';
 import { encodeCommitment, priceFrom, quoteOf } from '../../src/payment/node-quote.ts';
 import { NodeRoute } from '../../src/payment/node-route.ts';
 import { type PointerReader, paidPointers, pointerRecord } from '../../src/payment/paid-pointers.ts';
+import type { PaymentRoute } from '../../src/payment/payment-route.ts';
 import { checkOffer, checkStoredOffer, type Offer, type RecordToStore } from '../../src/payment/quotes.ts';
-import type { Route } from '../../src/payment/route.ts';
 import { confirmStored, storePaid } from '../../src/payment/upload.ts';
 import { memoryJournal } from '../support/memory-journal.ts';
 import { type NodeFaults, PayingNodes } from '../support/paying-nodes.ts';
@@ -482,7 +482,7 @@ describe('a pointer without a relay', () => {
   });
 
   it('is stored by the second route if the first one had only said so', async () => {
-    const liar: Route = {
+    const liar: PaymentRoute = {
       url: 'https://liar.example',
       isDirect: false,
       hasBatches: false,

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import type { BatchRequest } from '../../src/payment/batch.ts';
 import { paymentError } from '../../src/payment/errors.ts';
 import { type NodePrice, paymentFactor, priceOf } from '../../src/payment/node-price.ts';
+import type { PaymentRoute } from '../../src/payment/payment-route.ts';
 import { planBatches } from '../../src/payment/plan-batches.ts';
 import type { Offer } from '../../src/payment/quotes.ts';
-import type { Route } from '../../src/payment/route.ts';
 import { problemOf } from '../support/payment-problem.ts';
 
 const { signal } = new AbortController();
@@ -40,7 +40,7 @@ function poolsFor({ poolAddresses, timestamp }: BatchRequest, price = priceOf(0)
   return poolAddresses.map(() => nodes);
 }
 
-function routeWith(pools: Route['pools']): Route {
+function routeWith(pools: PaymentRoute['pools']): PaymentRoute {
   const never = () => expect.fail('Only nodes of batches are asked for.');
   return { url: 'route', isDirect: true, hasBatches: true, check: never, quotes: never, store: never, pools };
 }

@@ -2,9 +2,9 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { Address } from '../../src/address.ts';
 import type { PointerTarget } from '../../src/owner/sign-pointer.ts';
 import type { PaymentJournal } from '../../src/payment/journal.ts';
+import type { PaymentRoute, RecordQuote } from '../../src/payment/payment-route.ts';
 import { priceState } from '../../src/payment/pointer-checks.ts';
 import type { Offer, RecordToStore } from '../../src/payment/quotes.ts';
-import type { RecordQuote, Route } from '../../src/payment/route.ts';
 import { memoryJournal } from '../support/memory-journal.ts';
 
 const target: PointerTarget = { kind: 'chunk', target: Address.fromHex('ab'.repeat(32)) };
@@ -26,7 +26,7 @@ type Quote = (signal: AbortSignal) => Promise<RecordQuote>;
 
 /** @param price the answer about the state, and `content` about what it leads to. */
 function priceAt(price: Quote, content: Quote) {
-  const route: Route = {
+  const route: PaymentRoute = {
     url: 'https://relay.example',
     hasBatches: false,
     isDirect: false,

@@ -5,8 +5,8 @@ import { Address } from '../../src/address.ts';
 import { limits } from '../../src/limits.ts';
 import { arbitrumOne } from '../../src/payment/chain.ts';
 import { isOfOneRecord } from '../../src/payment/errors.ts';
+import type { RecordPayment } from '../../src/payment/payment-route.ts';
 import { Relay } from '../../src/payment/relay.ts';
-import type { RecordPayment } from '../../src/payment/route.ts';
 import { rpcProvider } from '../../src/payment/rpc.ts';
 import { problemOf } from '../support/payment-problem.ts';
 

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { checkPool, requestBatch } from '../../src/payment/batch.ts';
 import { prepareBill } from '../../src/payment/bill.ts';
 import { NodeRoute } from '../../src/payment/node-route.ts';
-import type { Route } from '../../src/payment/route.ts';
+import type { PaymentRoute } from '../../src/payment/payment-route.ts';
 import { confirmStored, storePaid } from '../../src/payment/upload.ts';
 import { PortRoute, serveRoute } from '../../src/shell/payment/route-port.ts';
 import { memoryJournal } from '../support/memory-journal.ts';
@@ -32,7 +32,7 @@ afterEach(() => {
 });
 
 /** The worker's end of a route of the page. */
-function remote(route: Route = new NodeRoute({ nodes: network.client(), chain, clock })): PortRoute {
+function remote(route: PaymentRoute = new NodeRoute({ nodes: network.client(), chain, clock })): PortRoute {
   const { port1, port2 } = new MessageChannel();
   end = serveRoute(port1, route);
   port = port2;
@@ -88,7 +88,7 @@ describe('the route of a page, in its worker', () => {
   it('aborts the work of the page', async () => {
     let reason: unknown;
     const aborted = new Promise<void>((resolve) => {
-      const hanging: Route = {
+      const hanging: PaymentRoute = {
         url: 'hanging',
         isDirect: false,
         hasBatches: false,

@@ -4,13 +4,13 @@ import type { PaymentChain } from '../../payment/chain.ts';
 import { nodePointerReader } from '../../payment/node-pointers.ts';
 import { NodeRoute } from '../../payment/node-route.ts';
 import type { PointerReader } from '../../payment/paid-pointers.ts';
-import type { Route } from '../../payment/route.ts';
+import type { PaymentRoute } from '../../payment/payment-route.ts';
 import type { NodeNetwork } from '../../server-config.ts';
 import { serveRoute } from './route-port.ts';
 
 /** The nodes of a network, through this window. */
 export interface DirectAccess {
-  route: Route;
+  route: PaymentRoute;
   /** Reads pointers, and the content that they lead to. */
   reader: PointerReader;
   /** Ends the connections. */

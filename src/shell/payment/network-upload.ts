@@ -1,9 +1,9 @@
 import type { Address } from '../../address.ts';
 import { type Bill, type Priced, prepareBill } from '../../payment/bill.ts';
 import type { PaymentChain } from '../../payment/chain.ts';
+import type { PaymentRoute } from '../../payment/payment-route.ts';
 import type { RecordToStore } from '../../payment/quotes.ts';
 import { Relay } from '../../payment/relay.ts';
-import type { Route } from '../../payment/route.ts';
 import { confirmStored, paidSink } from '../../payment/upload.ts';
 import type { ChunkSink } from '../../publish/upload.ts';
 import { openJournal } from './journal-database.ts';
@@ -12,7 +12,7 @@ import { PortRoute } from './route-port.ts';
 
 /** The ways to the network that the user has chosen, and the chain. */
 export interface NetworkRoutes {
-  relays: readonly Route[];
+  relays: readonly PaymentRoute[];
   chain: PaymentChain;
 }
 
@@ -25,7 +25,7 @@ export function routesOf(
   return { relays: [...direct, ...relays.map((origin) => new Relay(origin))], chain };
 }
 
-/** Asks for the price of records. @throws AntwayError as `Route.check` and `prepareBill`. */
+/** Asks for the price of records. @throws AntwayError as `PaymentRoute.check` and `prepareBill`. */
 export async function askForPrice(
   records: readonly RecordToStore[],
   { relays, chain }: NetworkRoutes,

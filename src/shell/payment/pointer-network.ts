@@ -56,7 +56,7 @@ export interface PointerPayment {
 
 /**
  * Opens the user's ways to the network for one action with a pointer.
- * @throws AntwayError as `Route.check`; GatewayApiError `PART_UNAVAILABLE`.
+ * @throws AntwayError as `PaymentRoute.check`; GatewayApiError `PART_UNAVAILABLE`.
  */
 export async function openPointerNetwork(
   { relays: origins, nodes, chain }: NetworkChoice,

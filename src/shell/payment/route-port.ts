@@ -3,8 +3,8 @@ import type { BatchRequest } from '../../payment/batch.ts';
 import type { PaymentChain } from '../../payment/chain.ts';
 import { paymentError } from '../../payment/errors.ts';
 import type { NodePrice } from '../../payment/node-price.ts';
+import type { PaymentRoute, RecordPayment, RecordQuote } from '../../payment/payment-route.ts';
 import type { RecordToStore } from '../../payment/quotes.ts';
-import type { RecordPayment, RecordQuote, Route } from '../../payment/route.ts';
 
 /** The messages between the publishing worker and its page, which has the connections. Both are of the same build. */
 type Ask =
@@ -19,7 +19,7 @@ type Answer =
   | { id: number; code: ErrorCode; message: string; details: ErrorDetails };
 
 /** Answers a worker for as long as the page has the route. @returns a function that ends the running requests. */
-export function serveRoute(port: MessagePort, route: Route): () => void {
+export function serveRoute(port: MessagePort, route: PaymentRoute): () => void {
   const running = new Map<number, AbortController>();
   const send = (answer: Answer) => port.postMessage(answer);
   port.onmessage = async ({ data }: MessageEvent<Request>) => {
@@ -49,7 +49,7 @@ export function serveRoute(port: MessagePort, route: Route): () => void {
 
 function answerTo(
   request: Ask,
-  route: Route,
+  route: PaymentRoute,
   signal: AbortSignal,
   onProgress: (asked: number) => void,
 ): Promise<unknown> {
@@ -77,7 +77,7 @@ interface Pending {
 }
 
 /** A route of the page, for its publishing worker: only a window can connect to nodes. */
-export class PortRoute implements Route {
+export class PortRoute implements PaymentRoute {
   readonly url = 'Direct access';
   readonly isDirect = true;
   readonly hasBatches = true;

@@ -13,7 +13,7 @@ export type RecordQuote =
 export type RecordPayment = { plan: Plan; transaction: string } | { merkle: BatchProof };
 
 /** A way to the network for records that the user pays for: a relay, or nodes without one. Nothing that it says is trusted. */
-export interface Route {
+export interface PaymentRoute {
   /** Its name for the user. Of a relay, the origin. */
   readonly url: string;
   /** Whether it asks the nodes itself. Nodes that take no browsers are missing then, and most of those that share a host. */
