@@ -1,11 +1,11 @@
 //! Fetches missing chunks from the upstreams.
 
 use super::PullThroughConfig;
-use super::arrivals::Arrivals;
 use super::fetch_key::{FetchKey, UpstreamScope};
 use super::guarded_upstream::{GuardedUpstream, UpstreamError, UpstreamResponse};
 use super::negative_cache::{Absence, NegativeCache};
 use super::pointer_lookups::PointerLookups;
+use super::recent_chunks::RecentChunks;
 use super::single_flight::SingleFlight;
 use super::upstream_set::{UpstreamSet, combine_errors};
 use crate::address::Address;
@@ -33,12 +33,12 @@ pub struct Fetcher {
     upstreams: Arc<UpstreamSet>,
     sinks: Vec<Arc<dyn Sink>>,
     config: PullThroughConfig,
-    /// The result of a flight is whether the chunk was found. Its bytes are in `arrivals`.
+    /// The result of a flight is whether the chunk was found. Its bytes are in `recent_chunks`.
     flights: SingleFlight<bool>,
     /// The lookups of pointers.
     pub pointers: PointerLookups,
     negative_cache: NegativeCache,
-    arrivals: Arrivals,
+    recent_chunks: RecentChunks,
     /// Limits the chunks whose bytes are on their way.
     arriving_permits: Semaphore,
     /// Limits the fetched chunks that wait for the local source.
@@ -64,7 +64,7 @@ impl Fetcher {
             config,
             flights: SingleFlight::new(config.abandoned_lookups),
             negative_cache: NegativeCache::new(config.not_found_lifetime),
-            arrivals: Arrivals::new(config.arriving_chunks * MAX_CHUNK_BYTES as usize),
+            recent_chunks: RecentChunks::new(config.arriving_chunks * MAX_CHUNK_BYTES as usize),
             arriving_permits: Semaphore::new(config.arriving_chunks),
             queue_permits: Arc::new(Semaphore::new(MAX_QUEUED_CACHE_WRITES)),
             write_permits: Semaphore::new(MAX_CACHE_WRITES),
@@ -106,8 +106,8 @@ impl Fetcher {
 
     /// The chunk, if it arrived recently or the local source has it.
     pub async fn get(self: &Arc<Self>, address: Address) -> Result<Option<ChunkBody>, SourceError> {
-        if let Some(chunk) = self.arrivals.get(address) {
-            if self.arrivals.take_rejection(address) {
+        if let Some(chunk) = self.recent_chunks.get(address) {
+            if self.recent_chunks.take_rejection(address) {
                 self.cache_in_background(address);
             }
             self.metrics.record_read();
@@ -180,7 +180,7 @@ impl Fetcher {
 
     /// The result of a lookup that ended a short time ago.
     fn recent_result(&self, key: FetchKey) -> Option<Result<LookupOutcome, SourceError>> {
-        if self.arrivals.contains(key.address) {
+        if self.recent_chunks.contains(key.address) {
             return Some(Ok(LookupOutcome::Found { is_charged: false }));
         }
         let all_upstreams = FetchKey {
@@ -219,7 +219,7 @@ impl Fetcher {
             }
             match requested {
                 Ok(Some(chunk)) => {
-                    self.arrivals.insert(chunk);
+                    self.recent_chunks.insert(chunk);
                     self.cache_in_background(key.address);
                     return Ok(true);
                 }
@@ -315,24 +315,24 @@ impl Fetcher {
     fn cache_in_background(self: &Arc<Self>, address: Address) {
         let Ok(queued) = Arc::clone(&self.queue_permits).try_acquire_owned() else {
             self.metrics.record_skipped_write();
-            return self.arrivals.reject(address);
+            return self.recent_chunks.reject(address);
         };
         let fetcher = Arc::clone(self);
         tokio::spawn(async move {
             let permit = fetcher.write_permits.acquire().await;
             let _permit = permit.expect("the semaphore is never closed");
             drop(queued);
-            let Some(chunk) = fetcher.arrivals.get(address) else {
+            let Some(chunk) = fetcher.recent_chunks.get(address) else {
                 fetcher.metrics.record_skipped_write();
                 return;
             };
             match fetcher.local.cache(chunk).await {
                 Ok(PutOutcome::Stored | PutOutcome::AlreadyStored) => return,
                 Ok(PutOutcome::Full) => tracing::debug!(%address, "no room to cache a chunk"),
-                Err(SourceError::Denied) => return fetcher.arrivals.remove(address),
+                Err(SourceError::Denied) => return fetcher.recent_chunks.remove(address),
                 Err(error) => tracing::error!(%address, %error, "chunk not cached"),
             }
-            fetcher.arrivals.reject(address);
+            fetcher.recent_chunks.reject(address);
         });
     }
 

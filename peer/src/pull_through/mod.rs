@@ -3,13 +3,13 @@
 //! The peer verifies all upstream bytes against their address. It never forwards wrong bytes, because its clients
 //! would penalise it for them.
 
-mod arrivals;
 mod circuit_breaker;
 mod fetch_key;
 mod fetcher;
 mod guarded_upstream;
 mod negative_cache;
 mod pointer_lookups;
+mod recent_chunks;
 mod single_flight;
 mod upstream_set;
 

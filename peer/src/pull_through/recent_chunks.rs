@@ -9,24 +9,24 @@ use lru::LruCache;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Recent chunks, up to a total size. The least recently used ones are dropped.
-pub struct Arrivals {
+pub struct RecentChunks {
     max_bytes: usize,
     state: Mutex<State>,
 }
 
 struct State {
-    chunks: LruCache<Address, Arrival>,
+    chunks: LruCache<Address, Entry>,
     bytes: usize,
 }
 
-struct Arrival {
+struct Entry {
     chunk: Chunk,
     /// Whether the store did not take the chunk.
     is_rejected: bool,
 }
 
-impl Arrivals {
-    /// Keeps at most `max_bytes`.
+impl RecentChunks {
+    /// Stores at most `max_bytes`.
     pub fn new(max_bytes: usize) -> Self {
         Self {
             max_bytes,
@@ -41,12 +41,12 @@ impl Arrivals {
     pub fn insert(&self, chunk: Chunk) {
         let mut state = self.lock();
         state.bytes += chunk.bytes().len();
-        let arrival = Arrival {
+        let entry = Entry {
             chunk,
             is_rejected: false,
         };
-        let address = arrival.chunk.address();
-        if let Some(replaced) = state.chunks.put(address, arrival) {
+        let address = entry.chunk.address();
+        if let Some(replaced) = state.chunks.put(address, entry) {
             state.bytes -= replaced.chunk.bytes().len();
         }
         while state.bytes > self.max_bytes {
@@ -60,8 +60,8 @@ impl Arrivals {
     /// The chunk, if it is still here.
     pub fn get(&self, address: Address) -> Option<Chunk> {
         let mut state = self.lock();
-        let arrival = state.chunks.get(&address)?;
-        Some(arrival.chunk.clone())
+        let entry = state.chunks.get(&address)?;
+        Some(entry.chunk.clone())
     }
 
     /// Drops the chunk.
@@ -74,16 +74,16 @@ impl Arrivals {
 
     /// Remembers that the store did not take the chunk.
     pub fn reject(&self, address: Address) {
-        if let Some(arrival) = self.lock().chunks.peek_mut(&address) {
-            arrival.is_rejected = true;
+        if let Some(entry) = self.lock().chunks.peek_mut(&address) {
+            entry.is_rejected = true;
         }
     }
 
     /// Whether the store did not take the chunk. It may have room now. Returns `true` once for each rejection.
     pub fn take_rejection(&self, address: Address) -> bool {
         let mut state = self.lock();
-        let arrival = state.chunks.peek_mut(&address);
-        arrival.is_some_and(|arrival| std::mem::take(&mut arrival.is_rejected))
+        let entry = state.chunks.peek_mut(&address);
+        entry.is_some_and(|entry| std::mem::take(&mut entry.is_rejected))
     }
 
     /// Whether the chunk is still here.
@@ -102,37 +102,37 @@ mod tests {
 
     #[test]
     fn drops_the_least_recently_used_chunks_over_the_bound() {
-        let arrivals = Arrivals::new(100);
+        let recent_chunks = RecentChunks::new(100);
         let chunk = |seed: u8, length| Chunk::new(vec![seed; length].into());
         let [a, b, c] = [chunk(1, 40), chunk(2, 40), chunk(3, 40)];
-        arrivals.insert(a.clone());
-        arrivals.insert(b.clone());
-        arrivals.insert(a.clone());
-        assert_eq!(arrivals.get(a.address()).unwrap().bytes(), a.bytes());
-        arrivals.insert(c.clone());
-        assert!(!arrivals.contains(b.address()));
-        assert!(arrivals.contains(a.address()) && arrivals.contains(c.address()));
-        arrivals.insert(chunk(4, 101));
-        assert!(!arrivals.contains(a.address()));
-        assert_eq!(arrivals.lock().bytes, 0);
-        arrivals.insert(b.clone());
-        assert_eq!(arrivals.lock().bytes, 40);
-        arrivals.remove(b.address());
-        arrivals.remove(b.address());
-        assert!(!arrivals.contains(b.address()));
-        assert_eq!(arrivals.lock().bytes, 0);
+        recent_chunks.insert(a.clone());
+        recent_chunks.insert(b.clone());
+        recent_chunks.insert(a.clone());
+        assert_eq!(recent_chunks.get(a.address()).unwrap().bytes(), a.bytes());
+        recent_chunks.insert(c.clone());
+        assert!(!recent_chunks.contains(b.address()));
+        assert!(recent_chunks.contains(a.address()) && recent_chunks.contains(c.address()));
+        recent_chunks.insert(chunk(4, 101));
+        assert!(!recent_chunks.contains(a.address()));
+        assert_eq!(recent_chunks.lock().bytes, 0);
+        recent_chunks.insert(b.clone());
+        assert_eq!(recent_chunks.lock().bytes, 40);
+        recent_chunks.remove(b.address());
+        recent_chunks.remove(b.address());
+        assert!(!recent_chunks.contains(b.address()));
+        assert_eq!(recent_chunks.lock().bytes, 0);
     }
 
     #[test]
     fn reports_a_rejection_once() {
-        let arrivals = Arrivals::new(100);
+        let recent_chunks = RecentChunks::new(100);
         let chunk = Chunk::new(vec![1; 40].into());
         let address = chunk.address();
-        arrivals.reject(address);
-        arrivals.insert(chunk);
-        assert!(!arrivals.take_rejection(address));
-        arrivals.reject(address);
-        assert!(arrivals.take_rejection(address));
-        assert!(!arrivals.take_rejection(address));
+        recent_chunks.reject(address);
+        recent_chunks.insert(chunk);
+        assert!(!recent_chunks.take_rejection(address));
+        recent_chunks.reject(address);
+        assert!(recent_chunks.take_rejection(address));
+        assert!(!recent_chunks.take_rejection(address));
     }
 }
