@@ -6,7 +6,7 @@ import { kindOfName } from '../kinds.ts';
 import type { FolderFile } from '../read-content.ts';
 import { ReaderHeading } from '../reader-heading.tsx';
 import { readerTexts } from '../texts/texts.ts';
-import { FileList } from './file-list.tsx';
+import { FolderFiles } from './folder-files.tsx';
 import { Gallery } from './gallery.tsx';
 import { Player } from './player.tsx';
 
@@ -49,7 +49,7 @@ export function FolderReader({ heading, files }: { heading: HeadingOf; files: Fo
         )}
       </ReaderHeading>
       {files.length === 0 && <p class="empty">{t.emptyFolder}</p>}
-      {files.length > 0 && view === 'list' && <FileList files={files} title={heading.title} />}
+      {files.length > 0 && view === 'list' && <FolderFiles files={files} title={heading.title} />}
       {view === 'gallery' && <Gallery pictures={pictures} title={heading.title} />}
       {view === 'player' && <Player items={media} title={heading.title} />}
     </>

@@ -11,7 +11,7 @@ import { readerTexts } from '../texts/texts.ts';
 const filesPerStep = 500;
 
 /** Folders and files. A file opens in its reader, or by itself if there is none. */
-export function FileList({ files, title }: { files: FolderFile[]; title: string }) {
+export function FolderFiles({ files, title }: { files: FolderFile[]; title: string }) {
   const t = readerTexts();
   const { shown, more } = useBounded(files.length, filesPerStep);
   return (
