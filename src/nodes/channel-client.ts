@@ -4,7 +4,7 @@ import type { NodeChannel } from './channel.ts';
 import type { CandidateQuote } from './chunk-protocol.ts';
 import { requestCandidate, requestPointer, sendBatchedChunk, sendPointer } from './chunk-requests.ts';
 import type { Clock } from './clock.ts';
-import { checkStored, type NamedNodes, parseChunk, parseNodes, parseQuote } from './messages.ts';
+import { checkChunkStored, type NamedNodes, parseChunk, parseNodes, parseQuote } from './messages.ts';
 import type { NodeAddress } from './node-address.ts';
 import type {
   Abilities,
@@ -101,7 +101,7 @@ export class ChannelClient implements NodeClient {
     const request = { type: 'put_chunk', address: address.hex, ...paid } as const;
     const content = { body: () => [bytes], workMs: nodeLimits.putMs };
     const response = await this.#connection.request(request, smallFrame, options, content, release);
-    this.#connection.parsed(response, () => checkStored(response, address.hex));
+    this.#connection.parsed(response, () => checkChunkStored(response, address.hex));
   }
 
   async quoteCandidate(pool: Address, timestamp: number, options: RequestOptions): Promise<CandidateQuote> {

@@ -254,7 +254,7 @@ export function parseQuote(
 const storedHeader = s.object({ type: v.literal('chunk_stored'), address: v.string() });
 
 /** Makes sure that the node says that it has the chunk. @throws AntwayError `CORRUPT` */
-export function checkStored({ header, body }: Response, expectedAddress: string): void {
+export function checkChunkStored({ header, body }: Response, expectedAddress: string): void {
   const { address } = check(storedHeader, header);
   if (address !== expectedAddress || body.length > 0) {
     throw nodeError('protocol', 'A node answered another request.');
