@@ -190,7 +190,7 @@ Its log says when it is connected. ${loopback}/-/info has the state.`
     : 'To open addresses of the Autonomi network, start with: npm start -- --network'
 }
 
-Ctrl-C ends it.`;
+Press Ctrl-C to stop.`;
 }
 
 /** Without `ANTWAY_PORT`, returns 8080, or 0 (any free port) if 8080 is taken. */

@@ -20,7 +20,7 @@ async function startGateway(reader: Reader): Promise<{ port: string; gateway: Ru
   expect(codeOf('open-a-site', 'sh')).toEqual(['npm start\n']);
   reader.set({ ANTWAY_DATA: join(reader.folder, 'data'), ANTWAY_PORT: '0' });
   const gateway = reader.start(startCommand);
-  await gateway.said(/Ctrl-C ends it\./);
+  await gateway.said(/Press Ctrl-C to stop\./);
   const port = (await gateway.said(gatewayLine))[1]!;
   // The tutorials ask for `--peer` if the port is not 8080.
   reader.set({ ANTWAY_PEERS: `http://antway.localhost:${port}` });

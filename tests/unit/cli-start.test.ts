@@ -41,7 +41,7 @@ describe('npm start', () => {
 
   it('serves the page, its configuration and the sample site’s chunks, and ends with Ctrl-C', async () => {
     start({ ANTWAY_PORT: '0' });
-    await said('Ctrl-C ends it.');
+    await said('Press Ctrl-C to stop.');
     const gateway = /Gateway +(http:\/\/antway\.localhost:(\d+))\//.exec(output)!;
     const address = new RegExp(`${gateway[1]}/([0-9a-f]{64})/`).exec(output)![1]!;
     // Node may not know the name.
@@ -67,7 +67,7 @@ describe('npm start', () => {
   // The peer's process id comes from /proc.
   it.runIf(process.platform === 'linux')('says so and fails when the peer dies', async () => {
     start({ ANTWAY_PORT: '0' });
-    await said('Ctrl-C ends it.');
+    await said('Press Ctrl-C to stop.');
     process.kill(
       Number(readFileSync(`/proc/${started.pid}/task/${started.pid}/children`, 'utf8')),
       'SIGKILL',
@@ -79,7 +79,7 @@ describe('npm start', () => {
 
   it.each(['node', 'rust'])('the peer (%s) ends when the command is killed', async (peer) => {
     start({ ANTWAY_PORT: '0' }, `{ peer: '${peer}' }`);
-    await said('Ctrl-C ends it.');
+    await said('Press Ctrl-C to stop.');
     const origin = /(http:\/\/127\.0\.0\.1:\d+)\/ works as before/.exec(output)![1]!;
     expect((await fetch(`${origin}/-/info`)).status).toBe(200);
     started.kill('SIGKILL');

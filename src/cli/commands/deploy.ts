@@ -59,7 +59,7 @@ async function deployAll(folder: string, options: DeployOptions, context: Comman
   const key = options.sign === undefined ? undefined : await openKey(options.sign, context);
   await deploy(folder, options, key, context, output);
   if (!options.watch) return;
-  output.note('Watching for changes. Ctrl-C ends it.');
+  output.note('Watching for changes. Press Ctrl-C to stop.');
   const update = async () => {
     try {
       await deploy(folder, options, key, context, output);

@@ -140,7 +140,9 @@ function announce({ current }: ServedFolder, origin: string, { name }: ServeOpti
     files,
     size,
   });
-  output.note(`Serving ${plural(files, 'file')}, ${formatBytes(size)}. Gateway: ${origin}/  Ctrl-C ends it.`);
+  output.note(
+    `Serving ${plural(files, 'file')}, ${formatBytes(size)}. Gateway: ${origin}/  Press Ctrl-C to stop.`,
+  );
   output.line(url);
 }
 
