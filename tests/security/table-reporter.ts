@@ -8,7 +8,8 @@ const documentPath = fromRoot('docs/reference/attacks.md');
 const introduction = `# Attacks
 
 Each row is a test in \`tests/security/\`. The test publishes a hostile site to a real peer, opens it in a real Chromium
-and passes only when the attack fails. The run writes this table; [Security](../explanation/security.md) explains the policy behind it.
+and passes only when the attack fails. The run writes this table; [Security](../explanation/security.md) explains the
+policy behind it.
 `;
 
 /** The table of these attacks, one section for each group in order of first appearance. */

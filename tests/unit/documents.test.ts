@@ -15,13 +15,24 @@ const documents = [
     .sort(),
 ];
 
+const otherDocuments = [
+  'SECURITY.md',
+  'CHANGELOG.md',
+  'examples/README.md',
+  'sw/README.md',
+  'tests/fixtures/README.md',
+];
+
 const read = (path: string) => readFileSync(fromRoot(path), 'utf8');
+
+/** A document without its blocks of code. */
+function withoutCode(text: string): string {
+  return text.replace(/^ *(```+)[^\n]*\n[\s\S]*?^ *\1 *$/gm, '');
+}
 
 /** A document without its code, which may contain anything. */
 function prose(text: string): string {
-  return text
-    .replace(/^ *(```+)[^\n]*\n[\s\S]*?^ *\1 *$/gm, '')
-    .replace(/(`+)[^`]+?\1/g, (code) => (code.includes('](') ? '' : code));
+  return withoutCode(text).replace(/(`+)[^`]+?\1/g, (code) => (code.includes('](') ? '' : code));
 }
 
 /** The anchor of a heading, as GitHub makes it. */
@@ -97,6 +108,18 @@ describe('the documents', () => {
   ])('%s has at most %i words', (path, most) => {
     expect(read(path).split(/\s+/).length).toBeLessThanOrEqual(most);
   });
+
+  it.each([...documents, ...otherDocuments])(
+    '%s has no line of prose with more than 120 characters',
+    (path) => {
+      const lines = withoutCode(read(path)).split('\n');
+      const isExempt = (line: string) =>
+        /^\s*\|/.test(line) ||
+        /https?:\/\//.test(line) ||
+        !/\S\s+\S/.test(line.replace(/^\s*([-*]|\d+\.)\s+/, ''));
+      expect(lines.filter((line) => line.length > 120 && !isExempt(line))).toEqual([]);
+    },
+  );
 
   it('name only files that exist, where they name one with its folder', () => {
     const named = /`((?:src|sw|build|tests|perf|peer|examples)\/[\w./-]+\.(?:ts|tsx|mjs|rs|py))`/g;
