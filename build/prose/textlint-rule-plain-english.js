@@ -7,7 +7,7 @@ const rules = [
   },
   { pattern: /\b(such a one|so is one|those of it|one of those that)\b/gi, message: 'Name the thing.' },
   {
-    pattern: /\b(persons?|somebody|nobody|whoever|whomever)\b/gi,
+    pattern: /\b(persons?|somebody|nobody|anybody|everybody|whoever|whomever)\b/gi,
     message: 'Say “the user” or “you”, or name the part.',
   },
   { pattern: /\b(kept)\b/g, message: 'Say “stored” or “cached”.' },

@@ -56,7 +56,7 @@ function stream(plan) {
   );
 }
 
-/** One GET, which is read as it comes whether anybody waits for it or not. */
+/** One GET. Its answer is read as it arrives, also if no request waits for it. */
 class Answer {
   #pieces = [];
   #isAtEnd = false;
