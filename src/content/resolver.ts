@@ -168,17 +168,21 @@ export class Resolver {
       const pointer = await this.#pointers.newest(at, signal);
       if (!pointer && depth === 0) return undefined;
       if (!pointer) {
-        throw new AntwayError('NOT_FOUND', `The pointer leads to another one, ${at}, which no peer has.`, {
-          address: address.hex,
-        });
+        throw new AntwayError(
+          'NOT_FOUND',
+          `The pointer leads to another pointer, ${at}, which no peer has.`,
+          { address: address.hex },
+        );
       }
       at = pointer.target;
       refuseDenied(at, this.#denied);
       if (pointer.kind === 'chunk') return at;
     }
-    throw new AntwayError('TOO_LARGE', `The pointer leads through more than ${limits.pointerDepth} others.`, {
-      address: address.hex,
-    });
+    throw new AntwayError(
+      'TOO_LARGE',
+      `The pointer leads through more than ${limits.pointerDepth} other pointers.`,
+      { address: address.hex },
+    );
   }
 
   /**

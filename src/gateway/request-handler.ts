@@ -67,7 +67,10 @@ export class RequestHandler {
       throw new AntwayError('REFUSED', 'These endpoints are for the gateway’s own pages only.');
     }
     if (name === 'trust' && deployment.trust === 'server-config') {
-      throw new AntwayError('REFUSED', 'What may run scripts here is decided by this site’s configuration.');
+      throw new AntwayError(
+        'REFUSED',
+        'The configuration of this site decides which addresses may run scripts here.',
+      );
     }
     return answerApi(name, request, {
       ...api,

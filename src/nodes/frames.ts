@@ -57,7 +57,7 @@ export class FrameReader {
     if (message.length === 0 || message.length > nodeLimits.messageBytes) {
       throw nodeError('protocol', `A node sent a message of ${message.length} bytes.`);
     }
-    if (this.#owed === 0) throw nodeError('protocol', 'A node sent data that nobody requested.');
+    if (this.#owed === 0) throw nodeError('protocol', 'A node sent data without a request.');
     let rest = message;
     if (this.#length === undefined) {
       const missing = prefixBytes - this.#prefix.length;

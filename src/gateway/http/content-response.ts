@@ -59,7 +59,10 @@ export async function answerContent(target: ContentTarget, context: ContentConte
   if (format === 'raw') return rawRecord(target, context);
   // For a member, the query belongs to the site, which may use “format” with another meaning.
   if (format !== null && !archiveFormats.has(format) && !namesMember(target)) {
-    throw new AntwayError('UNSUPPORTED', `There is no format “${format}”; there are raw, json, tar and zip.`);
+    throw new AntwayError(
+      'UNSUPPORTED',
+      `There is no format “${format}”. The formats are raw, json, tar and zip.`,
+    );
   }
   const { resolver, signal, trace } = context;
   const hint = {
@@ -98,7 +101,10 @@ async function answerLocated(
     return file(target, content.source, 'envelope.json', etagOf(target, 'file'), context);
   }
   if (format !== null && archiveFormats.has(format)) {
-    throw new AntwayError('UNSUPPORTED', `Only archives have the format “${format}”, and this is none.`);
+    throw new AntwayError(
+      'UNSUPPORTED',
+      `Only archives have the format “${format}”. This content is not an archive.`,
+    );
   }
   if (!envelope) return file(target, content.source, name, etagOf(target, 'file'), context);
   const { source, title, extension } = envelope;

@@ -67,9 +67,11 @@ export async function respond(
     !isRewritten && request.method === 'GET' && ifRangeHolds(request.headers.get('If-Range'), etag);
   const range = mayBePartial ? parseRange(request.headers.get('Range'), source.size) : undefined;
   if (range === 'unsatisfiable') {
-    throw new AntwayError('BAD_RANGE', `This has ${source.size} bytes; the range asked for lies past them.`, {
-      size: source.size,
-    });
+    throw new AntwayError(
+      'BAD_RANGE',
+      `The content has ${source.size} bytes. The requested range lies past its end.`,
+      { size: source.size },
+    );
   }
   if (range) headers.set('Content-Range', `bytes ${range.start}-${range.end - 1}/${source.size}`);
   return send(representation, range ?? whole, { status: range ? 206 : 200, headers }, exchange);

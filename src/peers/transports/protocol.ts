@@ -222,7 +222,12 @@ export function decodeInfo(bytes: Uint8Array | undefined): PeerInfo {
   try {
     value = JSON.parse(new TextDecoder().decode(bytes));
   } catch (cause) {
-    throw new AntwayError('UNSUPPORTED', 'What answered does not describe itself as a peer.', {}, { cause });
+    throw new AntwayError(
+      'UNSUPPORTED',
+      'The server that answered does not describe itself as a peer.',
+      {},
+      { cause },
+    );
   }
   return parseInfo(value);
 }

@@ -70,7 +70,7 @@ export const en: PageTexts = {
     title: 'Looking for this content',
     about: 'The peers are looking for it. The page opens by itself when they have found it.',
     waited: ['Waiting for', 'seconds so far.'],
-    usual: 'Content that nobody opened recently often takes 5 to 15 seconds.',
+    usual: 'Content that was not opened recently often takes 5 to 15 seconds.',
     peers: 'Asked:',
     cancel: 'Cancel',
   },
@@ -79,7 +79,7 @@ export const en: PageTexts = {
       `connected to the network “${name}”${nodes === null ? '' : ` through ${nodes} ${nodes === 1 ? 'node' : 'nodes'}`}`,
     notConnected: (name, isConnecting) =>
       `${isConnecting ? 'still connecting' : 'not connected'} to the network “${name}”`,
-    none: 'No peer reports a connection to the network. Such a peer usually has only what somebody published to it.',
+    none: 'No peer reports a connection to the network. Such a peer usually has only content that was published to it.',
     store: 'gives out what it stores',
     silent: 'did not say what it is connected to',
     noAnswer: 'did not answer',

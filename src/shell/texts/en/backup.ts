@@ -22,7 +22,8 @@ export const backup = {
   show: 'Show the passphrase',
   suggest: 'Suggest a passphrase',
   suggested: 'A passphrase was suggested. Write it down.',
-  passphraseNote: 'Without the passphrase, nobody can read the backup, not even you.',
+  passphraseNote:
+    'Only the passphrase decrypts the backup. If you lose it, you cannot read the backup either.',
   strength: {
     short: 'Too short: use at least 8 characters.',
     weak: 'Weak: use several random words, or the suggestion.',

@@ -75,10 +75,10 @@ export const pointers = {
   next: 'Continue',
   phraseTitle: 'Write these 24 words down',
   phraseNote:
-    'They are the key. With them, you can bring the address back if this browser’s data is lost. Anybody who has them can change where the address leads. Keep them on paper.',
+    'They are the key. With them, you can bring the address back if this browser’s data is lost. Everyone who has them can change where the address leads. Keep them on paper.',
   confirmWord: (number: number) => `Word ${number}`,
   confirmNote: 'Type these words from your paper.',
-  wrongWords: 'These are other words than on the list above.',
+  wrongWords: 'These words differ from the list above.',
   createNow: 'Create',
   created: (name: string) => `${name} is ready. Share its link.`,
   way: 'What do you have?',
@@ -119,16 +119,15 @@ export const pointers = {
     unlock: 'What do you want to change?',
     move: 'The app asks the peers or the network for the newest state first. Visitors see the change within a minute.',
     back: 'The earlier content gets a new, higher state.',
-    freeze:
-      'A frozen address leads to its present content for ever. Nobody can change that again, also not you.',
+    freeze: 'A frozen address leads to its present content for ever. You cannot undo this.',
     store:
       'The app sends the newest state to the chosen place, if that place does not have it. Nothing new is signed.',
     keyFile:
       'The file is encrypted with a passphrase: the one of the key, or a new one if a passkey unlocks the key. The command “antway pointer” reads it.',
     phrase:
-      'Make sure that nobody sees your screen. Anybody who has the words can change where the address leads.',
+      'Make sure that others cannot see your screen. Everyone who has the words can change where the address leads.',
     remove:
-      'Without a key file or the 24 words, nobody can ever change again where the address leads. It keeps its present content.',
+      'Without a key file or the 24 words, you can never change again where the address leads. The address keeps its present content.',
   },
   doIt: {
     unlock: 'Change it',
