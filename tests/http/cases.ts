@@ -852,7 +852,7 @@ const library: Row[] = [
 ];
 
 const choices: Row[] = [
-  ['the configuration in force', get('/-/config'), json(/"peers":\["http/, /"sources":/, /"problem":/)],
+  ['the effective config', get('/-/config'), json(/"peers":\["http/, /"sources":/, /"problem":/)],
   ['read the user’s settings', get('/-/settings'), json(/^\{/)],
   ['set something', send('PUT', '/-/settings', { cache: { memoryBytes: 50_000_000 } }), json(/50000000/)],
   ['set an unknown key', send('PUT', '/-/settings', { colour: 'red' }), failure(500, 'BAD_CONFIG')],

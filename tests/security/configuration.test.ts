@@ -169,13 +169,13 @@ for (const [what, answer] of [
   attack(
     group,
     `a proxy answers ${what} for \`antway.json\``,
-    'the last file stays in force, and the shell says why',
+    'the last file stays in effect, and the shell says why',
     async () => {
       await openShell();
       expect(await configIn(page)).toMatchObject({ isolation: 'subdomain', problem: null });
       front.answer = () => answer;
       await askAgain();
-      await expect.poll(async () => (await configIn(page)).problem).toContain('stays in force');
+      await expect.poll(async () => (await configIn(page)).problem).toContain('stays in effect');
       await expectInForce();
     },
   );
@@ -189,7 +189,7 @@ for (const [what, answer] of [
   attack(
     group,
     `the host that has given \`antway.json\` answers ${what} instead`,
-    'the last file stays in force until the user resets the gateway',
+    'the last file stays in effect until the user resets the gateway',
     async () => {
       await openShell();
       await expectDenied();

@@ -102,7 +102,7 @@ export class ServerConfigFile implements ServerConfigSource {
 }
 
 function unanswered(why: string): AntwayError {
-  return new AntwayError('BAD_CONFIG', `antway.json: ${why}. The last known file stays in force.`, {
+  return new AntwayError('BAD_CONFIG', `antway.json: ${why}. The last known file stays in effect.`, {
     isUnanswered: true,
   });
 }
