@@ -75,7 +75,7 @@ export class FetchFailure implements AttemptObserver {
       const wasSent = wrong.some(({ stage }) => stage !== 'connect');
       const message = wasSent
         ? `Wrong bytes were sent for this address by ${liars}.`
-        : `No other peer has this record, and ${liars} is left out for a while: it sent wrong bytes.`;
+        : `No other peer has this record, and ${liars} is excluded for a while: it sent wrong bytes.`;
       return new AntwayError('CORRUPT', message, details);
     }
     const without = new Set(attempts.filter(({ code }) => isAbsence(code)).map(({ peer }) => peer));
@@ -130,7 +130,7 @@ function leftOutAttempt(peer: string): Attempt {
     transport: 'http',
     stage: 'connect',
     code: 'CORRUPT',
-    message: 'Left out for a while, because it sent a wrong chunk.',
+    message: 'Excluded for a while, because it sent a wrong chunk.',
     milliseconds: 0,
   };
 }

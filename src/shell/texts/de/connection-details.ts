@@ -21,7 +21,7 @@ export const connectionDetails: typeof en = {
       'Dieser Peer gibt heraus, was er gespeichert hat. Er sagt nicht, dass er mit dem Autonomi-Netzwerk verbunden ist.',
   },
   states: {
-    banned: 'für eine Weile ausgelassen, weil er falsche Bytes gesendet hat',
+    banned: 'vorübergehend ausgeschlossen, weil er falsche Bytes gesendet hat',
     unknown: 'noch nicht gefragt',
     silent: 'antwortet nicht',
     program: 'antwortet',

@@ -19,7 +19,7 @@ export const connectionDetails = {
       'This peer gives out what it stores. It does not say that it is connected to the Autonomi network.',
   },
   states: {
-    banned: 'left out for a while, because it sent wrong bytes',
+    banned: 'excluded for a while, because it sent wrong bytes',
     unknown: 'not asked yet',
     silent: 'does not answer',
     program: 'answers',
