@@ -30,7 +30,9 @@ async function publish(page: Page, { text, relay, chain }: Upload): Promise<void
   await connect.or(done).first().waitFor({ timeout: 30_000 });
   if (await done.isVisible()) return;
   await connect.click();
-  const forget = page.getByRole('button', { name: 'It is not there any more: forget it' });
+  const forget = page.getByRole('button', {
+    name: 'The wallet does not show it any more: forget the payment',
+  });
   await payButton(page).or(forget).or(done).first().waitFor();
   if (await forget.isVisible()) await forget.click();
   await payButton(page).or(done).first().waitFor();

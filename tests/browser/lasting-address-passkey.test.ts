@@ -173,7 +173,7 @@ test('a key can have a passphrase and a passkey, and a backup needs the passphra
 
   await page.goto(`${root}/#publish`);
   form = await ways();
-  await form.getByLabel('Present passphrase').fill(passphrase);
+  await form.getByLabel('Current passphrase').fill(passphrase);
   await form.getByLabel('Passphrase', { exact: true }).fill('mellow crab harbour');
   await form.getByLabel('Repeat the passphrase').fill('mellow crab harbour');
   await send(page, 'Change it');

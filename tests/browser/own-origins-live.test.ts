@@ -54,11 +54,11 @@ test('the live screen shows the requests of a site on its own origin, alone and 
   const shell = await openShell('#live');
   await expect(figure(shell, 'Requests')).toHaveText('0');
   // With no site on an origin of its own there is nothing to choose.
-  await expect(shell.getByLabel('Figures of')).toHaveCount(0);
+  await expect(shell.getByLabel('Show figures for')).toHaveCount(0);
   const page = await visit(`${root}/${address}/`, 'Cinema');
 
   await shell.bringToFront();
-  const view = shell.getByRole('combobox', { name: 'Figures of' });
+  const view = shell.getByRole('combobox', { name: 'Show figures for' });
   await expect(view).toHaveValue('all');
   await expect(shell.getByText('missing here')).toHaveCount(0);
   for (let i = 0; i < 3; i++) {

@@ -291,7 +291,7 @@ test('a change of settings and a reset reach the origins of sites', async () => 
   await page.evaluate(() => localStorage.setItem('of the site', 'x'));
 
   const shell = await openShell('#settings');
-  await shell.getByText('Expert options').click();
+  await shell.getByText('Advanced options').click();
   await shell.getByLabel('Address to block').fill(address);
   await shell.getByRole('button', { name: 'Block', exact: true }).click();
   await expect.poll(() => page.evaluate(async () => (await fetch('/note.txt')).status)).toBe(451);

@@ -84,7 +84,7 @@ test('a wallet pays what the screen says, and the network gets everything', {
   await expect(price(page).locator('.other-chain')).toContainText('Chain 31337 is a test chain');
   expect(await walletIn(page).asked()).toEqual([]);
   await connect(page);
-  await expect(price(page)).toContainText(/Fees, about\s*0\.\d+ ETH/);
+  await expect(price(page)).toContainText(/Fees \(estimate\)\s*0\.\d+ ETH/);
   await expectAccessible(page);
   await expect(payButton(page)).toHaveText('Pay 0.046875 ANT');
   await payButton(page).click();
@@ -255,7 +255,7 @@ test('a payment that the wallet sends before the user says that it is gone is no
   await expect(price(page)).toContainText('may still wait in your wallet');
   const [hash] = await walletIn(page).agreeLate();
   await chain.mined(String(hash));
-  await price(page).getByRole('button', { name: 'forget it' }).click();
+  await price(page).getByRole('button', { name: 'forget the payment' }).click();
   await expect(published(page)).toBeVisible();
   expect(before - (await balance())).toBe(4n * recordPrice);
 });

@@ -28,11 +28,11 @@ for (const [device, viewport] of Object.entries(viewports)) {
     await openWithoutScripts(page);
     await page.goto(`${gateway.url}/#settings`);
     await page.getByRole('region', { name: 'Names', exact: true }).waitFor();
-    await page.getByText('Expert options').click();
+    await page.getByText('Advanced options').click();
     await page.getByLabel('Address to block').fill('cd'.repeat(32));
     await page.getByRole('button', { name: 'Block', exact: true }).click();
     await page.getByRole('button', { name: /^Allow again/ }).waitFor();
-    await audit(page, 'settings, with expert options');
+    await audit(page, 'settings, with advanced options');
     await page.getByRole('banner').getByRole('button').first().click();
     await page.getByRole('region', { name: 'Connection', exact: true }).waitFor();
     await audit(page, 'the details of the connection');

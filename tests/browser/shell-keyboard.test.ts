@@ -167,7 +167,7 @@ test('a user changes settings by keyboard alone', async () => {
   await press('Enter');
   await expect(peers.getByRole('listitem')).toHaveCount(1);
   await expect(peers.getByRole('heading')).toBeFocused();
-  await tabTo(shell.getByText('Expert options'));
+  await tabTo(shell.getByText('Advanced options'));
   await press('Enter');
   const transport = shell.getByRole('region', { name: 'Ways to the peers' });
   await tabTo(transport.getByRole('radio', { name: 'Automatic' }));

@@ -17,7 +17,7 @@ test.beforeEach(async ({ startPeer, openGateway }) => {
   await shell.goto(`${gateway.url}/#settings`);
 });
 
-const openExpertOptions = () => shell.getByText('Expert options').click();
+const openAdvancedOptions = () => shell.getByText('Advanced options').click();
 const section = (name: string) => shell.getByRole('region', { name });
 const config = async () => JSON.parse((await gateway.fetch('/-/config')).text);
 
@@ -60,7 +60,7 @@ test('a peer is added, tested, moved and removed, and the host’s list is used 
 });
 
 test('a user sets the transport, peers of peers and the limit, and they stay after a reload', async () => {
-  await openExpertOptions();
+  await openAdvancedOptions();
   const transport = section('Ways to the peers');
   await transport.getByRole('radio', { name: 'HTTP only' }).check();
   await transport.getByLabel('Also use peers that these peers know').check();
@@ -84,7 +84,7 @@ test('a user sets the transport, peers of peers and the limit, and they stay aft
     .toEqual(['http', true, 2_500_000_000]);
   await expect(section('Storage')).not.toContainText('above the storage');
   await shell.reload();
-  await openExpertOptions();
+  await openAdvancedOptions();
   await expect(transport.getByRole('radio', { name: 'HTTP only' })).toBeChecked();
   await expect(section('Storage').getByLabel('Storage limit')).toHaveValue('2.5');
 });
@@ -147,7 +147,7 @@ test('bookmarks of fetch>it become names, and names become a bookmark file', asy
 
 test('a blocked address does not open until the user allows it again', async () => {
   const letter = await publish(Buffer.from('a letter'), first);
-  await openExpertOptions();
+  await openAdvancedOptions();
   const denied = section('Blocked addresses');
   await denied.getByLabel('Address to block').fill('nonsense');
   await denied.getByRole('button', { name: 'Block' }).click();
@@ -184,7 +184,7 @@ test('a reset deletes all data, after a warning with the focus on its harmless a
   await gateway.settled();
   expect((await gateway.cache()).count).toBeGreaterThan(0);
   await section('Appearance').getByRole('radio', { name: 'Dark' }).check();
-  await openExpertOptions();
+  await openAdvancedOptions();
   await section('Ways to the peers').getByRole('radio', { name: 'HTTP only' }).check();
   await expect.poll(async () => (await config()).transport).toBe('http');
 

@@ -62,7 +62,7 @@ test('publications are listed after a reload, checked, linked to newer versions,
   writeFileSync(letter, 'Dear reader, again');
   await publishFile(shell, letter, false);
   await shell.waitForSelector('.published-row:nth-child(3)');
-  expect((await shownRows(shell))[0]).toContain('Newer version of the one of');
+  expect((await shownRows(shell))[0]).toContain('Newer version of the publication of');
 
   await click(shell, 'Remove from the list: diary.txt');
   await click(shell, 'Remove from the list');

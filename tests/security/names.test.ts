@@ -75,7 +75,7 @@ async function follow(shell: Page, path: string): Promise<void> {
 async function readAgain(shell: Page): Promise<void> {
   await shell.goto(`${root}/#settings`);
   await stopWorkers(shell);
-  await region(shell, 'Lists of names').getByRole('button', { name: 'Read them again' }).click();
+  await region(shell, 'Lists of names').getByRole('button', { name: 'Read the lists again' }).click();
   await expect(region(shell, 'Lists of names').getByRole('status')).toHaveText('The lists were read.', {
     timeout: 60_000,
   });

@@ -410,7 +410,7 @@ attack(
     });
     expect(registered).toContain('fulfilled');
     const shell = await open(`${root}/#settings`);
-    await shell.getByText('Expert options').click();
+    await shell.getByText('Advanced options').click();
     await shell.getByLabel('Address to block').fill(attacker);
     await shell.getByRole('button', { name: 'Block', exact: true }).click();
     await expect.poll(() => page.evaluate(async () => (await fetch('/index.html')).status)).toBe(451);

@@ -225,7 +225,7 @@ test.describe('the library', () => {
     );
     await shell.goto(`${gateway.url}/#settings`);
     await expect(shell.locator('.decided-title')).toHaveText('Low Tide');
-    await shell.getByText('Expert options').click();
+    await shell.getByText('Advanced options').click();
     await shell.getByLabel('Address to block').fill(address);
     await shell.getByRole('button', { name: 'Block', exact: true }).click();
     await expect(shell.getByRole('region', { name: /block/i })).toContainText('Low Tide');

@@ -175,8 +175,8 @@ test('names of a list show the list, are read again from the device, and hide no
   peer.putPointer(owner.address.hex, owner.sign(2n, Address.fromHex('ab'.repeat(32))));
   // A running worker asks for a pointer again only after a minute.
   await stopWorkers(shell);
-  await lists.getByRole('button', { name: 'Read them again' }).click();
-  await expect(row).toContainText('could not be read', { timeout: 60_000 });
+  await lists.getByRole('button', { name: 'Read the lists again' }).click();
+  await expect(row).toContainText('The list could not be read', { timeout: 60_000 });
   await expect(row).toContainText('3 names');
   await peer.kill();
   await shell.goto(`${gateway.url}/~shore@club/`);

@@ -155,7 +155,7 @@ test.describe('adding a peer', () => {
   });
 });
 
-test('the settings show daily options, and fold options of experts', async ({ openGateway }) => {
+test('the settings show daily options, and fold advanced options', async ({ openGateway }) => {
   const { shell: page, url } = await openGateway({ peers: [] });
   await page.goto(`${url}/#settings`);
   for (const name of ['Appearance', 'Peers', 'Storage', 'Names', 'Sites and their scripts']) {
@@ -163,7 +163,7 @@ test('the settings show daily options, and fold options of experts', async ({ op
   }
   await expect(page.getByText('WebTransport only')).toBeHidden();
   await expect(page.getByText('Address to block')).toBeHidden();
-  await page.getByText('Expert options').click();
+  await page.getByText('Advanced options').click();
   await expect(page.getByText('WebTransport only')).toBeVisible();
   await expect(page.getByText('Address to block')).toBeVisible();
 });

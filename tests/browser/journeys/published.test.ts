@@ -98,7 +98,7 @@ test.describe('published by you', () => {
     writeFiles(site, { 'a.txt': 'leaves and flowers' });
     await publishPath(shell, site, 'folder');
     await expect(rows(shell)).toHaveCount(2);
-    await expect(rows(shell).nth(0)).toContainText('Newer version of the one of');
+    await expect(rows(shell).nth(0)).toContainText('Newer version of the publication of');
     await expect(rows(shell).nth(1)).toContainText('There is a newer version of');
     await expect(rows(shell).nth(1).locator('.published-address')).toHaveText(before!);
 

@@ -250,7 +250,7 @@ test('the bar pins, lists files, tells source and size, and changes scripts', as
   const details = shell.getByRole('region', { name: 'Details' });
   await expect(details).toContainText('compared every byte that you see with the address');
   await expect(details).toContainText(new URL(site.peer.url).host);
-  await expect(details).toContainText('On, on an origin of the site’s own');
+  await expect(details).toContainText('On, on the site’s own origin');
   await expect(details).toContainText(/\d B|kB/);
   await details.getByRole('button', { name: 'Forbid scripts' }).click();
   await expect(content.locator('#ran')).toHaveText('still');

@@ -9,7 +9,7 @@ export const live: Texts['live'] = {
   lifetimeNote: (chunks, since) => `${chunks} von Peers seit ${since}, in diesem Browser.`,
   resetStats: 'Statistik zurücksetzen',
   resetDone: 'Die Statistik beginnt wieder bei 0.',
-  view: 'Zahlen von',
+  view: 'Zahlen anzeigen für',
   viewAll: 'Alles in diesem Gateway',
   viewOwn: 'Eigener Ursprung des Gateways',
   viewAllNote: 'Die Summe aus dem Ursprung des Gateways und den Seiten mit eigenem Ursprung.',

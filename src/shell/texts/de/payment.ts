@@ -54,8 +54,8 @@ export const payment: typeof english = {
   connect: (wallet) => `${wallet} verbinden`,
   walletsTitle: 'Zahlen mit',
   account: 'Konto',
-  balance: 'Es hat',
-  fees: 'Gebühren, etwa',
+  balance: 'Guthaben',
+  fees: 'Gebühren (geschätzt)',
   limit: 'Höchstens zahlen (ANT)',
   badLimit: 'Geben Sie einen Betrag wie 0,5 ein.',
   belowLimit: 'Der Preis ist höher als das, was Sie höchstens zahlen wollen.',
@@ -73,7 +73,7 @@ export const payment: typeof english = {
     'Angehalten. Zeigt Ihre Wallet die Anfrage noch, lehnen Sie sie dort ab. Stimmen Sie ihr später zu, findet diese App das und fragt nicht noch einmal danach.',
   waiting: (account) =>
     `Eine frühere Zahlung von ${account} wartet vielleicht noch in Ihrer Wallet. Lehnen Sie sie dort ab, bevor Sie noch einmal zahlen.`,
-  forget: 'Sie ist nicht mehr da: vergessen',
+  forget: 'Die Wallet zeigt sie nicht mehr an: Zahlung vergessen',
   busy: 'Ein anderer Tab dieser App zahlt gerade. Schließen Sie das zuerst dort ab.',
   unseen: (records) =>
     `Die Knoten haben die Zahlung für ${records} nicht gesehen. Verbinden Sie die Wallet, die gezahlt hat: Die App fragt dann die Kette, ob sie die Zahlung noch hat.`,

@@ -44,7 +44,7 @@ export const pointers: typeof english = {
     'Der Passkey wirkt nur zusammen mit den gespeicherten Daten dieses Browsers. Auf einem anderen Gerät entsperrt er den Schlüssel nicht, und eine Sicherung enthält den Schlüssel nur, wenn er auch eine Passphrase hat. Bewahren Sie die 24 Wörter auf: Sie bringen die Adresse zurück, wenn der Passkey oder die Daten verloren sind.',
   passkeyAsks: 'Ihr Browser bittet Sie, den Passkey zu bestätigen.',
   filePassphrase: 'Wählen Sie eine Passphrase für die Datei.',
-  presentPassphrase: 'Jetzige Passphrase',
+  presentPassphrase: 'Aktuelle Passphrase',
   newPassphrase: 'Die neue Passphrase:',
   unlockedBy: {
     passphrase: 'Eine Passphrase entsperrt den Schlüssel.',

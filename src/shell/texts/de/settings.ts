@@ -33,7 +33,7 @@ export const settings: Texts['settings'] = {
     note: 'Solange eine Seite von Antway offen ist, fragt dieser Browser dann die Knoten des Netzwerks nach allem, was kein Peer hat. Die Knoten erfahren Ihre IP-Adresse und was Sie öffnen. Über mobile Daten, oder wenn der Browser Daten spart, verbindet sich Antway nicht mit ihnen.',
   },
   usePeersOfPeers: 'Auch Peers verwenden, die diesen Peers bekannt sind',
-  expert: 'Optionen für Fachleute',
+  expert: 'Erweiterte Optionen',
   reaching: 'Wege zu den Peers',
   transport: 'Übertragung',
   transports: {

@@ -34,9 +34,9 @@ export const frame = {
     fault: 'Running, with a problem',
     notStoring: 'This browser stores nothing',
     configWrong:
-      'This gateway cannot show content now, because its host sends no valid configuration. You need not do anything: this page goes on by itself after the operator has corrected that. For the operator',
+      'This gateway cannot show content now, because its host sends no valid configuration. You need not do anything: this page continues by itself once the operator has corrected that. For the operator',
     configRefused:
-      'The host sends no valid configuration now, so the gateway goes on with the earlier one. You need not do anything. For the operator',
+      'The host sends no valid configuration now, so the gateway continues with the earlier one. You need not do anything. For the operator',
     siteUnreachable:
       'The origin of this site does not answer. Check that its host can be reached, then try again.',
     sitePartitioned: (url: string) =>

@@ -7,7 +7,7 @@ export const live = {
   lifetimeNote: (chunks: string, since: string) => `${chunks} from peers since ${since}, in this browser.`,
   resetStats: 'Reset statistics',
   resetDone: 'The statistics begin at 0 again.',
-  view: 'Figures of',
+  view: 'Show figures for',
   viewAll: 'All of this gateway',
   viewOwn: 'The gateway’s own origin',
   viewAllNote: 'The sum of the gateway’s own origin and the sites with origins of their own.',

@@ -30,7 +30,7 @@ export const names = {
     address: 'Address of the list',
     add: 'Add a list of names',
     remove: (label: string) => `Remove the list ${label}`,
-    refresh: 'Read them again',
+    refresh: 'Read the lists again',
     refreshed: 'The lists were read.',
     state: (names: string, date: string) => `${names}, read ${date}`,
     count: (count: number) => (count === 1 ? '1 name' : `${count} names`),
@@ -39,11 +39,11 @@ export const names = {
         ? 'One name is left out: it is invalid, or looks like another one.'
         : `${count} names are left out: they are invalid, or look like others.`,
     unread: 'Not read yet.',
-    problem: 'It could not be read',
+    problem: 'The list could not be read',
     tooMany: (most: number) => `At most ${most} lists of names are read.`,
     taken: (label: string) => `There is a list ${label} already, or one that looks like it.`,
     ownNote:
-      'To give your names to others, save them as a file, publish the file, and lead a lasting address to it. Repeat that after a change. Everybody who knows the address sees all names in it.',
+      'To give your names to others, save them as a file, publish the file, and lead a lasting address to it. Repeat that after a change. Everyone who knows the address sees all names in it.',
     saveOwn: 'Save my names as a list…',
     savedOwn: 'The list was saved. Publish it on the screen Publish.',
   },

@@ -52,8 +52,8 @@ export const payment = {
   connect: (wallet: string) => `Connect ${wallet}`,
   walletsTitle: 'Pay with',
   account: 'Account',
-  balance: 'It has',
-  fees: 'Fees, about',
+  balance: 'Balance',
+  fees: 'Fees (estimate)',
   limit: 'Pay at most (ANT)',
   badLimit: 'Enter an amount such as 0.5.',
   belowLimit: 'The price is higher than what you want to pay at most.',
@@ -71,7 +71,7 @@ export const payment = {
     'Stopped. If your wallet still shows the request, refuse it there. If you agree to it later, this app finds it and does not ask for it again.',
   waiting: (account: string) =>
     `An earlier payment by ${account} may still wait in your wallet. Refuse it there before you pay again.`,
-  forget: 'It is not there any more: forget it',
+  forget: 'The wallet does not show it any more: forget the payment',
   busy: 'Another tab of this app is paying. Finish there first.',
   unseen: (records: string) =>
     `The nodes did not see the payment for ${records}. Connect the wallet that paid: the app then asks the chain whether it still has the payment.`,

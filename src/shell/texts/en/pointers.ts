@@ -42,7 +42,7 @@ export const pointers = {
     'The passkey works only together with this browser’s stored data. It does not unlock the key on another device, and a backup then has no key unless the key also has a passphrase. Keep the 24 words: they bring the address back if the passkey or the data is lost.',
   passkeyAsks: 'Your browser asks you to confirm the passkey.',
   filePassphrase: 'Choose a passphrase for the file.',
-  presentPassphrase: 'Present passphrase',
+  presentPassphrase: 'Current passphrase',
   newPassphrase: 'The new passphrase:',
   unlockedBy: {
     passphrase: 'A passphrase unlocks the key.',

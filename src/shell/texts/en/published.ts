@@ -8,8 +8,8 @@ export const published = {
   untitled: 'Without a name',
   kinds: { site: 'Site', file: 'File', private: 'Private' },
   storedAt: (peers: string) => `Stored at ${peers}`,
-  newerOf: (date: string) => `Newer version of the one of ${date}`,
-  newerOfRemoved: 'Newer version of one that is not listed any more',
+  newerOf: (date: string) => `Newer version of the publication of ${date}`,
+  newerOfRemoved: 'Newer version of a publication that is no longer in the list',
   isReplaced: (date: string) => `There is a newer version of ${date}`,
   actions: {
     check: 'Check availability',
@@ -27,7 +27,7 @@ export const published = {
   noneToAsk: 'There is no peer to ask. Add one in the settings.',
   noAnswer: (peer: string) => `${peer} does not answer`,
   copied: (title: string) => `The link to ${title} was copied.`,
-  notCopied: 'The browser did not allow to copy. Open it, and copy the URL.',
+  notCopied: 'The browser did not allow copying. Open the content, and copy the URL.',
   noLink: 'The link to this private content is no longer on this device.',
   removed: (title: string) => `${title} was removed from the list. Its content stays at the peers.`,
   confirmRemove: (title: string) =>

@@ -31,7 +31,7 @@ export const settings = {
     note: 'While a page of Antway is open, this browser then asks the network’s nodes for what no peer has. The nodes learn your IP address and what you open. Antway does not connect to them over mobile data, or if the browser saves data.',
   },
   usePeersOfPeers: 'Also use peers that these peers know',
-  expert: 'Expert options',
+  expert: 'Advanced options',
   reaching: 'Ways to the peers',
   transport: 'Transport',
   transports: {

@@ -28,7 +28,7 @@ export const viewer = {
   fromPeers: 'Peers of the network',
   fromBoth: (peers: string) => `This device, and ${peers}`,
   scripts: 'Scripts',
-  scriptsOwn: 'On, on an origin of the site’s own',
+  scriptsOwn: 'On, on the site’s own origin',
   scriptsOff: 'Off',
   scriptsNone: 'This page has none',
   allowScripts: 'Allow scripts',
