@@ -41,11 +41,11 @@ export const library: Texts['library'] = {
     damaged: 'Angeheftet, beschädigt',
   },
   mayClear:
-    'Der Browser darf diese angeheftete Seite löschen, wenn der Speicherplatz auf dem Gerät knapp wird.',
+    'Der Browser kann diese angeheftete Seite löschen, wenn der Speicherplatz auf dem Gerät knapp wird.',
   secondsLeft: (time) => `noch etwa ${time}`,
   actions: {
     pin: 'Anheften',
-    unpin: 'Loslösen',
+    unpin: 'Lösen',
     pause: 'Pausieren',
     resume: 'Fortsetzen',
     verify: 'Prüfen',

@@ -114,14 +114,14 @@ export const live: Texts['live'] = {
       ? 'Nichts ist angeheftet.'
       : `${formatted} ${count === 1 ? 'Seite ist' : 'Seiten sind'} angeheftet, mit ${bytes}.`,
   persisted: 'Der Browser behält diese Daten, bis Sie sie löschen.',
-  mayClear: 'Der Browser darf diese Daten löschen, wenn der Datenträger voll ist.',
+  mayClear: 'Der Browser kann diese Daten löschen, wenn der Datenträger voll ist.',
   persistedOwn: 'Der Browser behält die Daten auf dem Ursprung des Gateways, bis Sie sie löschen.',
   mayClearOwn:
-    'Der Browser darf die Daten auf dem Ursprung des Gateways löschen, wenn der Datenträger voll ist.',
+    'Der Browser kann die Daten auf dem Ursprung des Gateways löschen, wenn der Datenträger voll ist.',
   mayClearSites: (count, formatted) =>
     count === 1
-      ? 'Der Browser darf 1 angeheftete Seite löschen, wenn der Datenträger voll ist.'
-      : `Der Browser darf ${formatted} angeheftete Seiten löschen, wenn der Datenträger voll ist.`,
+      ? 'Der Browser kann 1 angeheftete Seite löschen, wenn der Datenträger voll ist.'
+      : `Der Browser kann ${formatted} angeheftete Seiten löschen, wenn der Datenträger voll ist.`,
   askPersist: 'Um dauerhaften Speicher bitten',
   persistRefused:
     'Der Browser hat abgelehnt. Vielleicht stimmt er zu, wenn Antway installiert ist oder häufiger benutzt wird.',

@@ -84,7 +84,7 @@ export const payment: typeof english = {
     `${name}: Die Zahlung ist vermerkt. Wählen Sie dieselben Dateien noch einmal, um den Upload abzuschließen. Nichts wird doppelt bezahlt.`,
   unnamed: 'Ein Upload',
   unfinishedPointer: (name) =>
-    `Die bleibende Adresse „${name}“: Die Zahlung für einen neuen Stand ist vermerkt. Nehmen Sie dieselbe Änderung noch einmal vor. Zeigt die Adresse die Änderung schon, wählen Sie dort „Noch einmal speichern …“. Nichts wird doppelt bezahlt.`,
+    `Die bleibende Adresse „${name}“: Die Zahlung für einen neuen Stand ist vermerkt. Nehmen Sie dieselbe Änderung noch einmal vor. Zeigt die Adresse die Änderung schon, wählen Sie dort „Noch einmal speichern…“. Nichts wird doppelt bezahlt.`,
   receipt: 'Beleg speichern',
   receiptNote: (amount, fees) => `Sie haben diesmal ${amount} gezahlt, und Gebühren von ${fees}.`,
 };

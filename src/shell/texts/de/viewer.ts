@@ -35,7 +35,7 @@ export const viewer: ViewerTexts = {
   scriptsNone: 'Diese Seite hat keine',
   allowScripts: 'Skripte erlauben',
   forbidScripts: 'Skripte verbieten',
-  trustScripts: 'Mit Skripten öffnen …',
+  trustScripts: 'Mit Skripten öffnen…',
   scriptsBlocked: 'Diese Seite hat Skripte. Sie laufen hier nicht.',
   trustNote:
     'Hier teilen alle Seiten einen Ursprung. Deshalb brauchen Skripte Ihr Vertrauen und laufen im Fenster selbst.',
@@ -46,7 +46,7 @@ export const viewer: ViewerTexts = {
   fullscreenOn: 'Erlaubt, bis Sie die Seite verlassen',
   allowFullscreen: 'Erlauben',
   pin: 'Anheften',
-  unpin: 'Loslösen',
+  unpin: 'Lösen',
   didPin: 'Die Seite ist angeheftet.',
   didUnpin: 'Die Seite ist nicht mehr angeheftet.',
   files: 'Dateien',
