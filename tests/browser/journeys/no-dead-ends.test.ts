@@ -17,7 +17,7 @@ test('an unknown address shows what the gateway is connected to, and leads to a 
   const { shell: page } = gateway;
   await page.goto(gateway.url + unknown);
   await expect(page.getByRole('heading')).toHaveText('Not found');
-  await expect(page.getByRole('listitem').first()).toHaveText(`${peer.url}: gives out what it stores`);
+  await expect(page.getByRole('listitem').first()).toHaveText(`${peer.url}: serves what it stores`);
   await expect(page.getByText('npm start -- --network')).toBeVisible();
   await expect(page.getByText('The peer does not have this chunk.')).toBeHidden();
   await page.getByText('Details').click();

@@ -98,8 +98,8 @@ export const de: PageTexts = {
         ? `verbindet sich noch mit dem Netzwerk „${name}“`
         : `nicht mit dem Netzwerk „${name}“ verbunden`,
     none: 'Kein Peer meldet eine Verbindung zum Netzwerk. Ein solcher Peer hat meist nur, was bei ihm veröffentlicht wurde.',
-    store: 'gibt heraus, was er gespeichert hat',
-    silent: 'hat nicht gesagt, womit er verbunden ist',
+    store: 'liefert, was er gespeichert hat',
+    silent: 'nennt keine Verbindung zu einem Netzwerk',
     noAnswer: 'hat nicht geantwortet',
     blocks: 'hat diese Adresse gesperrt',
     program: 'liest aus dem Autonomi-Netzwerk',

@@ -80,7 +80,7 @@ export const en: PageTexts = {
     notConnected: (name, isConnecting) =>
       `${isConnecting ? 'still connecting' : 'not connected'} to the network “${name}”`,
     none: 'No peer reports a connection to the network. Such a peer usually has only content that was published to it.',
-    store: 'gives out what it stores',
+    store: 'serves what it stores',
     silent: 'did not say what it is connected to',
     noAnswer: 'did not answer',
     blocks: 'has blocked this address',

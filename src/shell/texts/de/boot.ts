@@ -19,7 +19,7 @@ export const boot: Texts['boot'] = {
   notInstalled: {
     message: 'Der Browser hat das Gateway geladen, konnte es aber nicht installieren.',
     advice:
-      'Versuchen Sie es erneut: Vielleicht wurde eine Datei nicht geladen. Bleibt der Fehler, hat der Browser vielleicht keinen Speicherplatz mehr oder sperrt ihn für diese Seite.',
+      'Versuchen Sie es erneut: Vielleicht wurde eine Datei nicht geladen. Besteht der Fehler weiterhin, hat der Browser vielleicht keinen Speicherplatz mehr oder sperrt ihn für diese Seite.',
   },
   refused: (why) => ({
     message: `Der Browser erlaubt dieser Seite nicht, ihr Gateway zu installieren: ${why}`,
@@ -40,11 +40,12 @@ export const boot: Texts['boot'] = {
   broken: {
     message: 'Der Browser hat das Gateway geladen, konnte es aber nicht ausführen.',
     advice:
-      'Aktualisieren Sie den Browser und versuchen Sie es erneut. Bleibt der Fehler, wenden Sie sich an den Betreiber dieses Gateways.',
+      'Aktualisieren Sie den Browser und versuchen Sie es erneut. Besteht der Fehler weiterhin, wenden Sie sich an den Betreiber dieses Gateways.',
   },
   other: (why) => ({
     message: `Das Gateway konnte nicht starten: ${why}`,
-    advice: 'Versuchen Sie es erneut. Bleibt der Fehler, wenden Sie sich an den Betreiber dieses Gateways.',
+    advice:
+      'Versuchen Sie es erneut. Besteht der Fehler weiterhin, wenden Sie sich an den Betreiber dieses Gateways.',
   }),
   storageBlocked: {
     message:

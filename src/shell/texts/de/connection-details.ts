@@ -18,7 +18,7 @@ export const connectionDetails: typeof en = {
     network: 'Ein Peer sucht im Netzwerk, was er nicht gespeichert hat.',
     program: 'Dieses Programm liest aus dem Autonomi-Netzwerk. Es sagt nicht, ob es jetzt verbunden ist.',
     community:
-      'Dieser Peer gibt heraus, was er gespeichert hat. Er sagt nicht, dass er mit dem Autonomi-Netzwerk verbunden ist.',
+      'Dieser Peer liefert, was er gespeichert hat. Er meldet keine Verbindung zum Autonomi-Netzwerk.',
   },
   states: {
     banned: 'vorübergehend ausgeschlossen, weil er falsche Bytes gesendet hat',

@@ -10,5 +10,5 @@ export const connection: Texts['connection'] = {
   network: (name) => (name === null ? 'Mit Autonomi verbunden' : `Mit „${name}“ verbunden`),
   program: (name) => `Autonomi über ${name}`,
   direct: (nodes) => (nodes === 0 ? 'Direkt, noch kein Knoten verbunden' : `Direkt, ${nodes} Knoten`),
-  community: (host) => `Gemeinschafts-Peer ${host}`,
+  community: (host) => `Community-Peer ${host}`,
 };

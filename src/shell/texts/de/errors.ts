@@ -5,7 +5,7 @@ import type { Texts } from '../en/index.ts';
 /** Before the payment error's own message. Each text has to be true for all errors of its code. */
 const payments: Record<PaymentProblem, string> = {
   ACCOUNT: 'Das ist ein anderes Konto',
-  ALLOWANCE: 'Der Betrag der Erlaubnis wurde in der Wallet geändert. Nichts wurde bezahlt',
+  ALLOWANCE: 'Die Freigabe wurde in der Wallet geändert. Nichts wurde bezahlt',
   CHAIN: 'Eine andere Kette, andere Verträge oder keine bezahlten Uploads',
   CHANGED: 'Seit der Frage nach dem Preis hat sich etwas geändert',
   CLOCK:

@@ -14,7 +14,8 @@ export const names: typeof english = {
   conflict: (names) => `Andere Bedeutungen dieses Namens, mit einer anderen Adresse: ${names}`,
   tooMany: (count) => `Sie haben ${count} Namen. Entfernen Sie zuerst einen.`,
   taken: (name) => `Sie haben den Namen ${name} schon für eine andere Adresse.`,
-  alike: (name) => `Er sieht aus wie Ihr Name ${name}. Wählen Sie einen, den Sie nicht verwechseln.`,
+  alike: (name) =>
+    `Er sieht aus wie Ihr Name ${name}. Wählen Sie einen Namen, der sich nicht verwechseln lässt.`,
   problems: {
     empty: 'Geben Sie einen Namen ein.',
     long: 'Ein Name hat höchstens 100 Zeichen.',
@@ -22,13 +23,13 @@ export const names: typeof english = {
     characters:
       'Ein Name besteht nur aus Buchstaben, den Ziffern 0 bis 9, Punkten, Binde- und Unterstrichen.',
     start: 'Ein Name beginnt mit einem Buchstaben oder einer Ziffer.',
-    form: 'Der Name enthält ungewöhnliche Formen von Buchstaben, etwa hochgestellte. Nehmen Sie die einfachen.',
+    form: 'Der Name enthält ungewöhnliche Formen von Buchstaben, etwa hochgestellte. Verwenden Sie einfache Buchstaben.',
     scripts: 'Die Buchstaben eines Namens gehören zu einer Schrift, etwa nur lateinisch oder nur griechisch.',
     address: 'Der Name sieht aus wie eine Adresse.',
   },
   lists: {
     title: 'Namenslisten',
-    note: 'Wem eine Liste gehört, der gibt Adressen Namen. Sie sehen diese als Name@Liste. Der Zeiger der Liste beweist, wem sie gehört, und sagt nichts über die Seiten. Die Peers sehen, dass Sie die Liste abrufen.',
+    note: 'Der Eigentümer einer Liste gibt Adressen Namen. Sie sehen diese als Name@Liste. Der Zeiger der Liste beweist, wer der Eigentümer ist, und sagt nichts über die Seiten. Die Peers sehen, dass Sie die Liste abrufen.',
     label: 'Ihre Bezeichnung der Liste',
     address: 'Adresse der Liste',
     add: 'Namensliste hinzufügen',

@@ -65,8 +65,8 @@ export const payment: typeof english = {
   connecting: 'Antworten Sie in Ihrer Wallet …',
   checking: 'Antway fragt nach dem neuesten Stand der Adresse …',
   asking: 'Antway fragt die Kette …',
-  approving: 'Ihre Wallet fragt nach der Erlaubnis, genau diesen Betrag zu nehmen …',
-  paying: 'Ihre Wallet fragt nach der Zahlung …',
+  approving: 'Ihre Wallet bittet um die Freigabe genau dieses Betrags …',
+  paying: 'Ihre Wallet bittet um die Zahlung …',
   confirming: 'Die Kette bestätigt die Zahlung …',
   stop: 'Nicht länger warten',
   stopped:

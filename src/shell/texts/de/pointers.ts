@@ -24,7 +24,7 @@ export const pointers: typeof english = {
   otherContent: 'Eine andere Adresse…',
   address: 'Adresse des Inhalts',
   addressNote:
-    '64 Hex-Ziffern. Die Adresse einer Veröffentlichung oder eine andere bleibende Adresse, etwa die eines neuen Besitzers.',
+    '64 Hex-Ziffern. Die Adresse einer Veröffentlichung oder eine andere bleibende Adresse, etwa die eines neuen Eigentümers.',
   badAddress: 'Das ist keine Adresse.',
   noContent: 'Veröffentlichen Sie zuerst etwas, oder geben Sie eine Adresse ein.',
   where: 'Speicherort',
@@ -61,18 +61,18 @@ export const pointers: typeof english = {
   unlockChanged: (name) => `Das Entsperren von ${name} wurde geändert.`,
   unlockFaults: {
     refused:
-      'Der Passkey wurde nicht bestätigt. Sie oder Ihr Browser haben ihn abgelehnt, oder er ist nicht auf diesem Gerät. Ist er verloren, nehmen Sie die Passphrase, oder holen Sie die Adresse mit den 24 Wörtern zurück.',
+      'Der Passkey wurde nicht bestätigt. Sie oder Ihr Browser haben ihn abgelehnt, oder er ist nicht auf diesem Gerät. Ist er verloren, verwenden Sie die Passphrase, oder holen Sie die Adresse mit den 24 Wörtern zurück.',
     timeout: 'Der Passkey wurde nicht rechtzeitig bestätigt. Versuchen Sie es noch einmal.',
     unsupported:
-      'Dieser Browser oder Authentifikator hat keine Passkeys, die einen Schlüssel verschlüsseln können. Nehmen Sie eine Passphrase. Wurde ein Passkey mit dem Namen dieser Adresse angelegt, können Sie ihn löschen.',
+      'Dieser Browser oder Authentifikator hat keine Passkeys, die einen Schlüssel verschlüsseln können. Verwenden Sie eine Passphrase. Wurde ein Passkey mit dem Namen dieser Adresse angelegt, können Sie ihn löschen.',
     silent:
-      'Der Passkey hat kein Geheimnis geliefert und kann den Schlüssel so nicht entschlüsseln. Behalten Sie ihn, und nehmen Sie ihn wie beim Anlegen: im selben Browser und mit demselben Gerät. Oder nehmen Sie die Passphrase, oder holen Sie die Adresse mit den 24 Wörtern zurück.',
+      'Der Passkey hat kein Geheimnis geliefert und kann den Schlüssel so nicht entschlüsseln. Behalten Sie ihn, und verwenden Sie ihn wie beim Anlegen: im selben Browser und mit demselben Gerät. Oder verwenden Sie die Passphrase, oder holen Sie die Adresse mit den 24 Wörtern zurück.',
     passphrase: 'Die Passphrase ist falsch, oder ein anderer Browser hat den Schlüssel gespeichert.',
     passkey:
-      'Das ist ein anderer Passkey, oder der gespeicherte Schlüssel wurde verändert. Nehmen Sie die Passphrase, oder holen Sie die Adresse mit den 24 Wörtern zurück.',
+      'Das ist ein anderer Passkey, oder der gespeicherte Schlüssel wurde verändert. Verwenden Sie die Passphrase, oder holen Sie die Adresse mit den 24 Wörtern zurück.',
     damaged:
       'Der gespeicherte Schlüssel ist beschädigt, oder er gehört zu einer anderen Adresse. Holen Sie die Adresse mit den 24 Wörtern oder einer Schlüsseldatei zurück.',
-    lost: 'Der Teil dieses Browsers am Schlüssel wurde gelöscht. Weder Passkey noch Passphrase entsperren ihn. Holen Sie die Adresse mit den 24 Wörtern oder einer Schlüsseldatei zurück.',
+    lost: 'Der Schlüsselteil dieses Browsers wurde gelöscht. Weder ein Passkey noch eine Passphrase entsperrt den Schlüssel. Holen Sie die Adresse mit den 24 Wörtern oder einer Schlüsseldatei zurück.',
   },
   next: 'Weiter',
   phraseTitle: 'Schreiben Sie diese 24 Wörter auf',

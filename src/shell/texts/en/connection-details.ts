@@ -16,7 +16,7 @@ export const connectionDetails = {
     network: 'A peer looks up in the network what it does not store.',
     program: 'This program reads from the Autonomi network. It does not say whether it is connected now.',
     community:
-      'This peer gives out what it stores. It does not say that it is connected to the Autonomi network.',
+      'This peer serves what it stores. It does not say that it is connected to the Autonomi network.',
   },
   states: {
     banned: 'excluded for a while, because it sent wrong bytes',
