@@ -47,10 +47,10 @@ const de: MoveTexts = {
   starting: 'Das Gateway startet hier…',
   question: (origin) => `Die Bibliothek von ${origin} übernehmen?`,
   intro:
-    'Die Bibliothek wird unter diese Adresse kopiert, wo jede Seite einen eigenen Ursprung hat. Unter der anderen Adresse wird nichts gelöscht. Seiten, die nicht angeheftet sind, werden beim Öffnen neu geladen.',
+    'Die Bibliothek wird unter diese Adresse kopiert, wo jede Website einen eigenen Ursprung hat. Unter der anderen Adresse wird nichts gelöscht. Websites, die nicht angeheftet sind, werden beim Öffnen neu geladen.',
   onlyIfAsked: 'Stimmen Sie nur zu, wenn Sie diesen Umzug gerade selbst gestartet haben.',
   sites: (sites, pinned, isPrivate) =>
-    `${sites} ${sites === 1 ? 'Seite' : 'Seiten'}: ${pinned} angeheftet, ${isPrivate} privat`,
+    `${sites} ${sites === 1 ? 'Website' : 'Websites'}: ${pinned} angeheftet, ${isPrivate} privat`,
   publications: (count) => `${count} ${count === 1 ? 'Veröffentlichung' : 'Veröffentlichungen'} von Ihnen`,
   peers: (peers) => `Peers, falls Sie hier keine festgelegt haben: ${peers.join(', ')}`,
   names: (names, all) =>
@@ -59,7 +59,7 @@ const de: MoveTexts = {
     'Auch Peers, die von diesen Peers genannt werden, falls Sie das hier nicht festgelegt haben',
   denied: (count) => `${count} gesperrte ${count === 1 ? 'Adresse' : 'Adressen'}`,
   limits: 'Grenzen und Übertragungsart, falls Sie hier keine festgelegt haben',
-  restricted: (count) => `${count} ${count === 1 ? 'Seite' : 'Seiten'}, die ohne Skripte geöffnet werden`,
+  restricted: (count) => `${count} ${count === 1 ? 'Website' : 'Websites'}, die ohne Skripte geöffnet werden`,
   take: 'Übernehmen',
   cancel: 'Abbrechen',
   cancelled: 'Nichts wurde übernommen',
@@ -71,7 +71,7 @@ const de: MoveTexts = {
   partly: 'Nicht alles wurde übernommen',
   left: 'Diese Namen wurden ausgelassen:',
   copied: (sites, publications) =>
-    `${sites} ${sites === 1 ? 'Seite' : 'Seiten'}${publications === 0 ? '' : ` und ${publications} ${publications === 1 ? 'Veröffentlichung' : 'Veröffentlichungen'}`} ${sites + publications === 1 ? 'ist' : 'sind'} jetzt hier. Die Bibliothek unter der anderen Adresse ist unverändert.`,
+    `${sites} ${sites === 1 ? 'Website' : 'Websites'}${publications === 0 ? '' : ` und ${publications} ${publications === 1 ? 'Veröffentlichung' : 'Veröffentlichungen'}`} ${sites + publications === 1 ? 'ist' : 'sind'} jetzt hier. Die Bibliothek unter der anderen Adresse ist unverändert.`,
   failed: 'Folgendes konnte nicht übernommen werden:',
   settings: 'Einstellungen',
   again: 'Erneut versuchen',

@@ -35,11 +35,11 @@ const texts = {
   },
   de: {
     opening: 'Wird geöffnet …',
-    failed: 'Diese Seite konnte nicht geöffnet werden',
+    failed: 'Diese Website konnte nicht geöffnet werden',
     again: 'Erneut versuchen',
     home: 'Gateway öffnen',
     repeated:
-      'Der Service Worker antwortet für diese Seite nicht. Schließen Sie die anderen Tabs dieser Seite und versuchen Sie es erneut.',
+      'Der Service Worker antwortet für diese Seite nicht. Schließen Sie die anderen Tabs dieser Website und versuchen Sie es erneut.',
   },
 };
 const language = navigator.language.startsWith('de') ? 'de' : 'en';

@@ -26,7 +26,7 @@ test('pages of the worker use the language chosen in the settings', { tag: '@smo
 
   await expectPage(shell, `${gateway.url}/${unknown}`, 'de', 'Nicht gefunden');
   await expectPage(shell, `${gateway.url}/${site}/`, 'de', `Inhalt von ${shortAddress(site)}`);
-  await expectPage(shell, `${gateway.url}/${home}/`, 'de', 'Erster Besuch auf dieser Seite');
+  await expectPage(shell, `${gateway.url}/${home}/`, 'de', 'Erster Besuch auf dieser Website');
   await shell.getByRole('button', { name: 'Ohne Skripte öffnen' }).click();
   await expect(shell).toHaveTitle('Home');
   // A page without scripts may ask nothing.

@@ -37,9 +37,9 @@ export const de: PageTexts = {
     HOST_UNREACHABLE: 'Eine Datei fehlt auf diesem Gerät, und der Host hat sie nicht geliefert.',
     INTERNAL: 'Versuchen Sie es erneut.',
   },
-  missing: (path) => `Diese Seite hat keine Datei „${path}“.`,
-  siteStart: 'Startseite dieser Seite',
-  filesOf: (folder) => (folder === '' ? 'Dateien dieser Seite' : `Dateien in ${folder}`),
+  missing: (path) => `Diese Website hat keine Datei „${path}“.`,
+  siteStart: 'Startseite dieser Website',
+  filesOf: (folder) => (folder === '' ? 'Dateien dieser Website' : `Dateien in ${folder}`),
   details: 'Einzelheiten',
   deniedByPeers: {
     title: 'Peers haben diese Adresse gesperrt',
@@ -60,7 +60,7 @@ export const de: PageTexts = {
 
   noneStored: 'Nichts davon ist auf diesem Gerät gespeichert.',
   stored(what, stored, total) {
-    const of = what === null ? 'Davon' : what === 'site' ? 'Von der ganzen Seite' : `Von „${what.path}“`;
+    const of = what === null ? 'Davon' : what === 'site' ? 'Von der ganzen Website' : `Von „${what.path}“`;
     if (total !== null) {
       return `${of} ${stored === 1 ? 'ist' : 'sind'} ${stored} von ${total} Chunks auf diesem Gerät gespeichert.`;
     }
@@ -113,7 +113,7 @@ export const de: PageTexts = {
       'Das Netzwerk wurde nicht durchsucht, weil gerade kein Peer mit ihm verbunden ist. Versuchen Sie es später erneut.',
   },
 
-  report: 'Diese Seite dem Betreiber des Gateways melden',
+  report: 'Diese Website dem Betreiber des Gateways melden',
 
   contentsOf: (name) => `Inhalt von ${name}`,
   folders: (_, written) => `${written} Ordner`,
@@ -133,24 +133,24 @@ export const de: PageTexts = {
 
   firstVisit: {
     title: 'Erster Besuch',
-    heading: 'Erster Besuch auf dieser Seite',
+    heading: 'Erster Besuch auf dieser Website',
     about:
-      'In diesem Netzwerk kann jeder veröffentlichen, und dieses Gateway zeigt alle Seiten unter einem Ursprung. Deshalb entscheiden Sie, ob diese Seite Skripte ausführen darf, die Programme in ihren Dokumenten.',
+      'In diesem Netzwerk kann jeder veröffentlichen, und dieses Gateway zeigt alle Websites unter einem Ursprung. Deshalb entscheiden Sie, ob diese Website Skripte ausführen darf, die Programme in ihren Dokumenten.',
     restrict: 'Ohne Skripte öffnen',
     restrictMeans:
-      'Das Gateway zeigt die Dokumente der Seite, und keine Programme darin laufen. Das ist bei jeder Seite sicher, und viele Seiten funktionieren ebenso gut.',
-    trust: 'Dieser Seite vertrauen',
+      'Das Gateway zeigt die Dokumente der Website, und keine Programme darin laufen. Das ist bei jeder Website sicher, und viele Websites funktionieren ebenso gut.',
+    trust: 'Dieser Website vertrauen',
     trustMeans:
-      'Die Skripte der Seite laufen. Sie teilen den Ursprung dieses Gateways und können deshalb auch die Daten anderer Seiten und des Gateways in diesem Browser lesen und ändern und sogar den Worker des Gateways entfernen. Das bestätigen Sie in einem zweiten Schritt.',
+      'Die Skripte der Website laufen auf dem Ursprung dieses Gateways. Deshalb können sie auch die Daten anderer Websites und des Gateways in diesem Browser lesen und ändern und sogar den Worker des Gateways entfernen. Das bestätigen Sie in einem zweiten Schritt.',
     remembered: 'Dieses Gerät merkt sich Ihre Wahl.',
     change: 'Sie können sie in den Einstellungen des Gateways ändern',
     pointer: 'Diese Adresse ist ein Zeiger: Sein Eigentümer kann jederzeit ändern, worauf er zeigt.',
     outdated: 'Ihre Antwort kam zu spät, deshalb fragt das Gateway erneut.',
   },
   confirmTrust: {
-    heading: 'Die Skripte dieser Seite ausführen?',
+    heading: 'Die Skripte dieser Website ausführen?',
     about:
-      'Vertrauen Sie nur Seiten, deren Programme Sie auch installieren würden. Eine Seite, der Sie vertrauen, kann die Daten anderer Seiten lesen, die Einstellungen des Gateways ändern und seinen Worker entfernen.',
+      'Vertrauen Sie nur Websites, deren Programme Sie auch installieren würden. Eine Website, der Sie vertrauen, kann die Daten anderer Websites lesen, die Einstellungen des Gateways ändern und seinen Worker entfernen.',
     trust: 'Ja, Skripte ausführen',
     pointer: 'Der Eigentümer dieses Zeigers kann andere Versionen mit anderen Skripten veröffentlichen.',
     version: 'Ja, nur für diese Version',

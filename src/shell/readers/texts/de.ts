@@ -6,14 +6,14 @@ export const de: ReaderTexts = {
   library: 'Bibliothek',
   raw: 'Datei selbst öffnen',
   download: 'Herunterladen',
-  showAs: 'Zeigen als',
+  showAs: 'Anzeigen als',
   kinds: {
     markdown: 'Dokument',
     table: 'Tabelle',
     json: 'Baum',
     code: 'Text',
     picture: 'Bild',
-    media: 'Abspielen',
+    media: 'Wiedergabe',
   },
   views: {
     list: 'Dateien',
@@ -23,7 +23,8 @@ export const de: ReaderTexts = {
   view: 'Ansicht',
   noReader: (type) => `Für diese Art von Datei (${type}) gibt es keine Ansicht.`,
   badLocation: 'Dieser Link führt zu keiner Datei und keinem Ordner dieses Gateways.',
-  unknownName: (name) => `„${name}“ ist weder eine Adresse (64 Hexziffern) noch ein Name dieses Gateways.`,
+  unknownName: (name) =>
+    `„${name}“ ist weder eine Adresse (64 Hexadezimalziffern) noch ein Name dieses Gateways.`,
   ownHosts: 'Dieses Gateway zeigt Inhalte nur auf deren eigenem Host. Deshalb kann die App sie nicht lesen.',
   cut: (shown, size) =>
     size === null

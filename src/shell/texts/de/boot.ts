@@ -19,12 +19,12 @@ export const boot: Texts['boot'] = {
   notInstalled: {
     message: 'Der Browser hat das Gateway geladen, konnte es aber nicht installieren.',
     advice:
-      'Versuchen Sie es erneut: Vielleicht wurde eine Datei nicht geladen. Besteht der Fehler weiterhin, hat der Browser vielleicht keinen Speicherplatz mehr oder sperrt ihn für diese Seite.',
+      'Versuchen Sie es erneut: Vielleicht wurde eine Datei nicht geladen. Besteht der Fehler weiterhin, hat der Browser vielleicht keinen Speicherplatz mehr oder sperrt ihn für diese Website.',
   },
   refused: (why) => ({
-    message: `Der Browser erlaubt dieser Seite nicht, ihr Gateway zu installieren: ${why}`,
+    message: `Der Browser erlaubt dieser Website nicht, ihr Gateway zu installieren: ${why}`,
     advice:
-      'Erlauben Sie Websitedaten (Cookies) für diese Seite, verwenden Sie ein Fenster, das nicht privat ist, oder fragen Sie den Administrator dieses Browsers.',
+      'Erlauben Sie Websitedaten (Cookies) für diese Website, verwenden Sie ein Fenster, das nicht privat ist, oder fragen Sie den Administrator dieses Browsers.',
   }),
   hostSilent: (host) => `Der Host dieses Gateways (${host}) antwortet nicht.`,
   offline: 'Dieser Browser ist offline, und das Gateway ist noch nicht installiert.',
@@ -49,8 +49,8 @@ export const boot: Texts['boot'] = {
   }),
   storageBlocked: {
     message:
-      'Dieser Browser sperrt den Speicher für diese Seite. Ohne Speicher funktioniert das Gateway nicht.',
-    advice: 'Erlauben Sie Websitedaten (Cookies) für diese Seite und versuchen Sie es erneut.',
+      'Dieser Browser sperrt den Speicher für diese Website. Ohne Speicher funktioniert das Gateway nicht.',
+    advice: 'Erlauben Sie Websitedaten (Cookies) für diese Website und versuchen Sie es erneut.',
   },
   nothingAt: (path) => ({
     message: `Das Gateway hat nichts unter ${path}: Das ist weder eine Adresse noch ein Name dieses Gateways.`,

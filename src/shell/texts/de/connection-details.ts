@@ -6,11 +6,11 @@ export const connectionDetails: typeof en = {
   antway: 'Antway-Peer',
   about: {
     checking: 'Das Gateway fragt seine Peers, ob sie antworten.',
-    offline: 'Dieses Gerät ist offline. Gespeicherte und angeheftete Seiten lassen sich weiterhin öffnen.',
+    offline: 'Dieses Gerät ist offline. Gespeicherte und angeheftete Websites lassen sich weiterhin öffnen.',
     noPeer: 'Dieses Gateway hat keinen Peer. Es öffnet nur, was dieser Browser gespeichert hat.',
     local: 'Das Gateway erreicht nur, was dieser Computer gespeichert hat, und nicht das Autonomi-Netzwerk.',
     silent:
-      'Gespeicherte und angeheftete Seiten lassen sich weiterhin öffnen. Für alle anderen muss ein Peer antworten.',
+      'Gespeicherte und angeheftete Websites lassen sich weiterhin öffnen. Für alle anderen muss ein Peer antworten.',
     untried: 'Dieses Programm zeigt erst, dass es läuft, wenn Sie etwas öffnen.',
     direct:
       'Dieser Browser verbindet sich selbst mit Knoten des Netzwerks, wenn Sie etwas öffnen. Die Knoten erfahren Ihre IP-Adresse. Sie können das in den Einstellungen ausschalten.',

@@ -40,9 +40,9 @@ export const frame: Pick<Texts, 'appName' | 'nav' | 'common' | 'status' | 'notic
     configRefused:
       'Der Host schickt gerade keine gültige Konfiguration. Darum gilt die frühere weiter. Sie müssen nichts tun. Für den Betreiber',
     siteUnreachable:
-      'Der Ursprung dieser Seite antwortet nicht. Prüfen Sie, ob ihr Host erreichbar ist, und versuchen Sie es erneut.',
+      'Der Ursprung dieser Website antwortet nicht. Prüfen Sie, ob ihr Host erreichbar ist, und versuchen Sie es erneut.',
     sitePartitioned: (url: string) =>
-      `Dieser Browser trennt den Speicher dieser Seite von dem des Gateways. Verwalten Sie die Seite unter ${url}.`,
+      `Dieser Browser trennt den Speicher dieser Website von dem des Gateways. Verwalten Sie die Website unter ${url}.`,
     noWorker: 'Das Gateway steuert diese Seite noch nicht.',
   },
 

@@ -12,15 +12,15 @@ export const live: Texts['live'] = {
   view: 'Zahlen anzeigen für',
   viewAll: 'Alles in diesem Gateway',
   viewOwn: 'Eigener Ursprung des Gateways',
-  viewAllNote: 'Die Summe aus dem Ursprung des Gateways und den Seiten mit eigenem Ursprung.',
+  viewAllNote: 'Die Summe aus dem Ursprung des Gateways und den Websites mit eigenem Ursprung.',
   viewAllNoteMore: (count) =>
-    `Die Summe aus dem Ursprung des Gateways und den ${count} zuletzt geöffneten Seiten mit eigenem Ursprung.`,
+    `Die Summe aus dem Ursprung des Gateways und den ${count} zuletzt geöffneten Websites mit eigenem Ursprung.`,
   viewOwnNote:
-    'Seiten und Dateien auf dem Ursprung des Gateways. Seiten mit eigenem Ursprung zählen hier nicht.',
-  viewSiteNote: 'Diese Zahlen meldet der Ursprung dieser Seite.',
+    'Websites und Dateien auf dem Ursprung des Gateways. Websites mit eigenem Ursprung zählen hier nicht.',
+  viewSiteNote: 'Diese Zahlen meldet der Ursprung dieser Website.',
   siteMissing: (title) => `${title} fehlt hier`,
   siteOld: (title) => `Die Zahlen von ${title} sind veraltet`,
-  siteOdd: 'Der Ursprung dieser Seite meldet Zahlen, die das Gateway nicht versteht.',
+  siteOdd: 'Der Ursprung dieser Website meldet Zahlen, die das Gateway nicht versteht.',
   activity: 'Aktivität',
   requests: 'Anfragen',
   active: 'Aktiv',
@@ -44,7 +44,7 @@ export const live: Texts['live'] = {
   chartNow: 'jetzt',
   transfers: 'Übertragungen',
   transfersNone:
-    'Gerade wird nichts übertragen. Öffnen Sie in einem anderen Tab eine Seite oder ein Video, um es hier zu sehen.',
+    'Gerade wird nichts übertragen. Öffnen Sie in einem anderen Tab eine Website oder ein Video, um es hier zu sehen.',
   transfersMore: (count, formatted) =>
     count === 1 ? 'Eine weitere Übertragung läuft.' : `${formatted} weitere Übertragungen laufen.`,
   transferDone: (rate) => `Vollständig, mit ${rate}`,
@@ -64,7 +64,7 @@ export const live: Texts['live'] = {
   map: 'Chunks der Datei, die gerade gelesen wird',
   mapNone:
     'Es wird keine Datei gelesen. Öffnen Sie in einem anderen Tab ein Video oder einen Download, um die Chunks hier zu sehen.',
-  mapOwnOnly: 'Dateien, die Seiten auf eigenen Ursprüngen lesen, erscheinen hier nicht.',
+  mapOwnOnly: 'Dateien, die Websites auf eigenen Ursprüngen lesen, erscheinen hier nicht.',
   mapOf: (size, chunks) => `${size} in ${chunks}`,
   mapLabel: (have, all) => `${have} von ${all} Chunks sind hier.`,
   mapLegend: {
@@ -80,7 +80,7 @@ export const live: Texts['live'] = {
   disk: 'Speicher dieses Browsers',
   noPeers: 'Es ist kein Peer eingestellt: Nur hier Gespeichertes lässt sich öffnen.',
   peers: 'Peers',
-  peersOwnState: 'Der Zustand gilt für die Verbindungen des Gateways. Jede Seite hat eigene Verbindungen.',
+  peersOwnState: 'Der Zustand gilt für die Verbindungen des Gateways. Jede Website hat eigene Verbindungen.',
   peerColumns: {
     peer: 'Peer',
     state: 'Zustand',
@@ -99,20 +99,20 @@ export const live: Texts['live'] = {
   },
   storage: 'In diesem Browser gespeichert',
   storageNone:
-    'Dieser Browser lässt das Gateway nichts speichern, zum Beispiel in einem privaten Fenster. Seiten lassen sich öffnen, aber nicht offline.',
+    'Dieser Browser lässt das Gateway nichts speichern, zum Beispiel in einem privaten Fenster. Websites lassen sich öffnen, aber nicht offline.',
   ofCeiling: (bytes, ceiling) => `${bytes} von ${ceiling}`,
   chunksStored: (chunks) => `${chunks}, verschlüsselt`,
   storageUsed: 'Belegter Speicher',
   quota: (quota) => `Der Browser gibt dieser Website insgesamt ${quota}.`,
   elsewhere: (count, formatted, bytes) =>
     count === 0
-      ? 'Nichts davon liegt auf Ursprüngen von Seiten.'
-      : `${bytes} davon liegen auf ${count === 1 ? 'dem Ursprung einer Seite' : `den Ursprüngen von ${formatted} Seiten`}, laut den letzten Meldungen.`,
+      ? 'Nichts davon liegt auf Ursprüngen von Websites.'
+      : `${bytes} davon liegen auf ${count === 1 ? 'dem Ursprung einer Website' : `den Ursprüngen von ${formatted} Websites`}, laut den letzten Meldungen.`,
   notPinned: 'Nicht angeheftet',
   pinned: (count, formatted, bytes) =>
     count === 0
       ? 'Nichts ist angeheftet.'
-      : `${formatted} ${count === 1 ? 'Seite ist' : 'Seiten sind'} angeheftet, mit ${bytes}.`,
+      : `${formatted} ${count === 1 ? 'Website ist' : 'Websites sind'} angeheftet, mit ${bytes}.`,
   persisted: 'Der Browser behält diese Daten, bis Sie sie löschen.',
   mayClear: 'Der Browser kann diese Daten löschen, wenn der Datenträger voll ist.',
   persistedOwn: 'Der Browser behält die Daten auf dem Ursprung des Gateways, bis Sie sie löschen.',
@@ -120,13 +120,13 @@ export const live: Texts['live'] = {
     'Der Browser kann die Daten auf dem Ursprung des Gateways löschen, wenn der Datenträger voll ist.',
   mayClearSites: (count, formatted) =>
     count === 1
-      ? 'Der Browser kann 1 angeheftete Seite löschen, wenn der Datenträger voll ist.'
-      : `Der Browser kann ${formatted} angeheftete Seiten löschen, wenn der Datenträger voll ist.`,
+      ? 'Der Browser kann 1 angeheftete Website löschen, wenn der Datenträger voll ist.'
+      : `Der Browser kann ${formatted} angeheftete Websites löschen, wenn der Datenträger voll ist.`,
   askPersist: 'Um dauerhaften Speicher bitten',
   persistRefused:
     'Der Browser hat abgelehnt. Vielleicht stimmt er zu, wenn Antway installiert ist oder häufiger benutzt wird.',
-  persistRefusedSite: 'Der Browser hat abgelehnt. Vielleicht stimmt er zu, wenn die Seite selbst fragt.',
-  persistThere: 'Auf der Seite selbst fragen',
+  persistRefusedSite: 'Der Browser hat abgelehnt. Vielleicht stimmt er zu, wenn die Website selbst fragt.',
+  persistThere: 'Auf der Website selbst fragen',
   copyStats: 'Als JSON kopieren',
   saveStats: 'Als JSON speichern',
   statsCopied: 'Die Zahlen wurden kopiert.',

@@ -3,7 +3,7 @@ import type { Texts } from '../en/index.ts';
 export const move: Texts['move'] = {
   title: 'Eine andere Adresse dieses Gateways',
   offer: (origin) =>
-    `Dieses Gateway ist auch unter ${origin} erreichbar, wo jede Seite einen eigenen Ursprung hat.`,
+    `Dieses Gateway ist auch unter ${origin} erreichbar, wo jede Website einen eigenen Ursprung hat.`,
   offerLibrary: 'Sie können die Bibliothek dieser Adresse dorthin kopieren.',
   start: 'Bibliothek dorthin umziehen…',
   open: 'Dort öffnen',
@@ -14,7 +14,7 @@ export const move: Texts['move'] = {
   goOn: 'Fahren Sie im neuen Fenster fort.',
   cancelled: 'Die Bibliothek wurde nicht oder nur teilweise kopiert. Hier ist noch alles da.',
   done: (copied, published, failed, origin) =>
-    `${copied} ${copied === 1 ? 'Seite' : 'Seiten'}${published === 0 ? '' : ` und ${published} ${published === 1 ? 'Veröffentlichung' : 'Veröffentlichungen'}`} ${copied + published === 1 ? 'wurde' : 'wurden'} nach ${origin} kopiert${failed > 0 ? `, ${failed} nicht. Das andere Fenster sagt, warum` : ''}. Hier ist noch alles da.`,
+    `${copied} ${copied === 1 ? 'Website' : 'Websites'}${published === 0 ? '' : ` und ${published} ${published === 1 ? 'Veröffentlichung' : 'Veröffentlichungen'}`} ${copied + published === 1 ? 'wurde' : 'wurden'} nach ${origin} kopiert${failed > 0 ? `, ${failed} nicht. Das andere Fenster sagt, warum` : ''}. Hier ist noch alles da.`,
   delete: 'Hier löschen…',
   confirmDelete:
     'Alle Daten von Antway unter dieser Adresse löschen? Die Kopie unter der anderen Adresse bleibt.',

@@ -24,7 +24,7 @@ export const pointers: typeof english = {
   otherContent: 'Eine andere Adresse…',
   address: 'Adresse des Inhalts',
   addressNote:
-    '64 Hex-Ziffern. Die Adresse einer Veröffentlichung oder eine andere bleibende Adresse, etwa die eines neuen Eigentümers.',
+    '64 Hexadezimalziffern. Die Adresse einer Veröffentlichung oder eine andere bleibende Adresse, etwa die eines neuen Eigentümers.',
   badAddress: 'Das ist keine Adresse.',
   noContent: 'Veröffentlichen Sie zuerst etwas, oder geben Sie eine Adresse ein.',
   where: 'Speicherort',

@@ -3,7 +3,7 @@ import type { Texts } from '../en/index.ts';
 export const publish: Texts['publish'] = {
   title: 'Veröffentlichen',
   intro:
-    'Aus einem Ordner wird eine Seite, eine Datei bleibt eine Datei. Dieser Browser verschlüsselt beides, bevor er etwas sendet.',
+    'Aus einem Ordner wird eine Website, eine Datei bleibt eine Datei. Dieser Browser verschlüsselt beides, bevor er etwas sendet.',
   pickTitle: 'Was Sie veröffentlichen',
   dropHere: 'Einen Ordner oder Dateien hier loslassen',
   chooseFolder: 'Ordner wählen…',

@@ -8,7 +8,7 @@ export const published: typeof english = {
   blocked: 'Diese Liste lässt sich nicht anzeigen',
   noManifest: 'Dieser Browser hat das Manifest dieses privaten Inhalts nicht gespeichert.',
   untitled: 'Ohne Namen',
-  kinds: { site: 'Seite', file: 'Datei', private: 'Privat' },
+  kinds: { site: 'Website', file: 'Datei', private: 'Privat' },
   storedAt: (peers) => `Gespeichert bei ${peers}`,
   newerOf: (date) => `Neuere Version der Veröffentlichung vom ${date}`,
   newerOfRemoved: 'Neuere Version einer Veröffentlichung, die nicht mehr in der Liste steht',

@@ -45,7 +45,7 @@ export const settings: Texts['settings'] = {
   ceiling: 'Speicherlimit',
   ceilingUnit: 'GB',
   ceilingNote:
-    'Das Gateway löscht zuerst die Chunks, die am längsten nicht benutzt wurden. Angeheftete Seiten bleiben.',
+    'Das Gateway löscht zuerst die Chunks, die am längsten nicht benutzt wurden. Angeheftete Websites bleiben.',
   ceilingBad: (least) => `Geben Sie eine Zahl ab ${least} ein, zum Beispiel 2 oder 2,5.`,
   ceilingAboveQuota: (bytes) =>
     `Dieses Limit liegt über dem Speicher, den der Browser hier erlaubt: etwa ${bytes}.`,
@@ -64,8 +64,8 @@ export const settings: Texts['settings'] = {
   bookmarksBad: 'Das ist keine Lesezeichendatei von fetch>it.',
   ofHost: 'vom Host',
   lists: {
-    title: 'Listen von Seiten',
-    note: 'Die Startseite zeigt die Seiten dieser Listen. Eine Liste ist eine kleine Datei, meist unter der Adresse eines Zeigers, die ihr Autor ändern kann. Die Peers sehen, dass Sie sie abrufen.',
+    title: 'Listen von Websites',
+    note: 'Die Startseite zeigt die Websites dieser Listen. Eine Liste ist eine kleine Datei, meist unter der Adresse eines Zeigers, die ihr Autor ändern kann. Die Peers sehen, dass Sie sie abrufen.',
     listTitle: 'Titel der Liste',
     address: 'Adresse der Liste',
     add: 'Liste hinzufügen',
@@ -78,16 +78,16 @@ export const settings: Texts['settings'] = {
   denyAddress: 'Zu sperrende Adresse',
   allow: 'Wieder erlauben',
   allowOf: (address) => `Wieder erlauben: ${address}`,
-  trusted: 'Seiten und ihre Skripte',
+  trusted: 'Websites und ihre Skripte',
   trustedNote:
-    'Alle Seiten teilen sich den Ursprung dieses Gateways. Die Skripte einer Seite, der Sie vertrauen, können die Daten anderer Seiten in diesem Browser und die Einstellungen des Gateways lesen.',
-  trustedNone: 'Beim ersten Besuch einer Seite fragt das Gateway Sie. Ihre Antworten stehen dann hier.',
+    'Alle Websites teilen sich den Ursprung dieses Gateways. Die Skripte einer Website, der Sie vertrauen, können die Daten anderer Websites in diesem Browser und die Einstellungen des Gateways lesen.',
+  trustedNone: 'Beim ersten Besuch einer Website fragt das Gateway Sie. Ihre Antworten stehen dann hier.',
   decisions: {
     trusted: { state: 'Vertrauenswürdig', change: 'Ohne Skripte öffnen' },
-    restricted: { state: 'Ohne Skripte', change: 'Dieser Seite vertrauen' },
+    restricted: { state: 'Ohne Skripte', change: 'Dieser Website vertrauen' },
   },
   confirmTrust: (title) =>
-    `Die Skripte von ${title} ausführen? Sie können die Daten anderer Seiten in diesem Browser lesen, die Einstellungen des Gateways ändern und seinen Worker entfernen.`,
+    `Die Skripte von ${title} ausführen? Sie können die Daten anderer Websites in diesem Browser lesen, die Einstellungen des Gateways ändern und seinen Worker entfernen.`,
   trustNow: 'Ja, Skripte ausführen',
   oneVersion: 'diese Version',
   allVersions: 'jede Version',
@@ -96,8 +96,8 @@ export const settings: Texts['settings'] = {
   asHost: (title) => `Für ${title} gilt wieder die Entscheidung des Hosts.`,
   willAsk: (title) => `Das Gateway fragt Sie erneut, wenn Sie ${title} öffnen.`,
   ownScripts: {
-    note: 'Jede Seite führt ihre Skripte unter einer eigenen Adresse aus. Dort können sie weder die Daten anderer Seiten noch die Einstellungen des Gateways lesen. Über diese Seiten haben Sie oder der Host entschieden.',
-    none: 'Jede Seite führt ihre Skripte unter einer eigenen Adresse aus, deshalb fragt das Gateway Sie nicht. Wenn Sie bei einer Seite in der Bibliothek „Ohne Skripte öffnen“ wählen, steht sie hier.',
+    note: 'Jede Website führt ihre Skripte unter einer eigenen Adresse aus. Dort können sie weder die Daten anderer Websites noch die Einstellungen des Gateways lesen. Über diese Websites haben Sie oder der Host entschieden.',
+    none: 'Jede Website führt ihre Skripte unter einer eigenen Adresse aus, deshalb fragt das Gateway Sie nicht. Wenn Sie bei einer Website in der Bibliothek „Ohne Skripte öffnen“ wählen, steht sie hier.',
     allow: 'Skripte erlauben',
     remove: 'Entscheidung entfernen',
     willRun: (title) => `${title} führt Skripte unter einer eigenen Adresse aus.`,
@@ -107,11 +107,11 @@ export const settings: Texts['settings'] = {
   selfTestNote:
     'Die Seite prüft, was das Gateway von diesem Browser braucht, und erstellt einen Bericht für das Projekt.',
   resetNote:
-    'Löscht alle Daten von Antway in diesem Browser: gespeicherte und angeheftete Seiten, Manifeste, Schlüssel bleibender Adressen, Zahlungen für Uploads, Entscheidungen, Einstellungen. Private Inhalte, deren einziges Manifest hier ist, sind dann verloren, ebenso bleibende Adressen, deren einziger Schlüssel hier ist, und Zahlungen für noch nicht Gespeichertes.',
+    'Löscht alle Daten von Antway in diesem Browser: gespeicherte und angeheftete Websites, Manifeste, Schlüssel bleibender Adressen, Zahlungen für Uploads, Entscheidungen, Einstellungen. Private Inhalte, deren einziges Manifest hier ist, sind dann verloren, ebenso bleibende Adressen, deren einziger Schlüssel hier ist, und Zahlungen für noch nicht Gespeichertes.',
   resetButton: 'Alles löschen…',
   resetConfirm: 'Alle Daten von Antway in diesem Browser löschen?',
   resetNow: 'Alles löschen',
   resetLeft: (addresses: readonly string[]) =>
-    `${addresses.length === 1 ? 'Eine Seite konnte' : `${addresses.length} Seiten konnten`} nicht gelöscht werden: ${addresses.join(', ')}. Löschen Sie die Daten der Namen dieses Hosts in den Einstellungen des Browsers.`,
+    `${addresses.length === 1 ? 'Eine Website konnte' : `${addresses.length} Websites konnten`} nicht gelöscht werden: ${addresses.join(', ')}. Löschen Sie die Daten der Namen dieses Hosts in den Einstellungen des Browsers.`,
   resetDone: 'Alles wurde gelöscht.',
 };

@@ -2,14 +2,14 @@ import type { shelf as english } from '../en/shelf.ts';
 
 export const shelf: typeof english = {
   sample: 'Hier beginnen',
-  openSample: 'Beispielseite öffnen',
+  openSample: 'Beispielwebsite öffnen',
   ofHost: 'Empfohlen von diesem Gateway',
   list: 'Liste aus Ihren Einstellungen',
   listOfHost: 'Liste dieses Gateways',
   emptyList: 'Diese Liste ist leer.',
   notListed: 'Diese Liste lässt sich nicht anzeigen:',
   untitled: {
-    archive: 'Seite ohne Titel',
+    archive: 'Website ohne Titel',
     file: 'Datei ohne Titel',
     record: 'Datensatz ohne Titel',
     manifest: 'Private Dateien ohne Namen',

@@ -1,7 +1,7 @@
 import type { SignatureTexts } from '../en/signatures.ts';
 
 export const signatures: SignatureTexts = {
-  note: 'Eine Signatur gilt für die Bytes einer Datei. Sie sagt nichts über den Namen der Datei, die Seite und die anderen Dateien.',
+  note: 'Eine Signatur gilt für die Bytes einer Datei. Sie sagt nichts über den Namen der Datei, die Website und die anderen Dateien.',
   unsigned: 'Nicht signiert',
   checking: 'Die Signatur wird geprüft …',
   check: (name) => `Signatur von ${name} prüfen`,
