@@ -148,7 +148,7 @@ test('a pinned site that the browser may evict says so, and has a button that re
   await expect(row).not.toContainText('may delete');
 });
 
-test('the origin of a site asks for persistent storage when it is first opened, where the browser does not ask the user', async () => {
+test('the origin of a site requests persistent storage when it is first opened, if the browser does not ask the user', async () => {
   const address = await publishSite('First');
   const shell = await openShell('');
   await grantPersistence(shell, originOf(address));

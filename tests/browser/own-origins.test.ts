@@ -116,7 +116,7 @@ for (const { way, open } of [
     },
   },
 ]) {
-  test(`what the gateway’s origin has read of a site ${way} is not loaded again`, async () => {
+  test(`records that the gateway’s origin has read of a site ${way} are not loaded again`, async () => {
     const address = await publish(await makeTarchive(siteFiles('Once')), peer);
     const relay = await ChunkRelay.start(peer);
     try {

@@ -160,7 +160,7 @@ test('one action stores at the network and at a peer', async ({ context }) => {
   }
 });
 
-test('what the user refuses costs nothing, and can be paid then', async ({ context }) => {
+test('a refused payment costs nothing, and the user can pay later', async ({ context }) => {
   const page = await openPublish(context, root);
   const before = await balance();
   await choose(page);
@@ -286,7 +286,7 @@ test('nothing is deleted while another tab pays', async ({ context }) => {
   await expect(other.getByRole('alert').filter({ hasText: 'BUSY' })).toHaveCount(0);
 });
 
-test('what was paid for is stored after a failure, for no further payment', async ({ context }) => {
+test('a paid upload is stored after a failure, without a further payment', async ({ context }) => {
   const page = await openPublish(context, root);
   const before = await balance();
   const text = await choose(page);

@@ -75,7 +75,7 @@ test('a missing file leads to the files and the start page of its site', async (
   await waitForText(page, 'h1', 'The start');
 });
 
-test('a link that suggests a peer asks nobody before a click', async ({ openGateway }) => {
+test('a link that suggests a peer asks no server before a click', async ({ openGateway }) => {
   const asked: string[] = [];
   await using server = await LoopbackServer.start(({ url = '' }, response) => {
     asked.push(url);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { AntwayError, asAntwayError, errorStatus, isAbort } from '../../src/errors.ts';
 
 describe('an error', () => {
-  it('has the status of DESIGN.md for each public code', () => {
+  it('has the documented status for each public code', () => {
     expect(errorStatus).toMatchObject({
       BAD_ADDRESS: 400,
       BAD_RANGE: 416,

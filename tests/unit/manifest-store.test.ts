@@ -89,7 +89,7 @@ it('a manifest opens from memory if the browser stores nothing, and reports that
   expect([await manifests.has(id), await manifests.get(id)]).toEqual([false, undefined]);
 });
 
-it('where it does keep them it says so', async () => {
+it('a manifest is reported as stored if the browser stores it', async () => {
   const manifests = start();
   const added = await manifests.add(manifestOf('One'));
   expect(added).toMatchObject({ isStored: true });

@@ -53,7 +53,7 @@ describe('the session with the network’s own crate', () => {
     }
   });
 
-  it('seals the records that the crate opened', () => {
+  it('encrypts the records that the crate decrypted', () => {
     const session = handshake().finish(fromHex(vectors.accept), peerId);
     const address = vectors.chunkMessages.target;
     const requests = [

@@ -135,7 +135,7 @@ describe('the keys of pointers in a browser', () => {
     expect(await other.provenAddresses()).toEqual([address]);
   });
 
-  it('never count as the user’s if a backup gives a key to the pointer of somebody else', async () => {
+  it('never count as the user’s if a backup gives a key to the pointer of another owner', async () => {
     const { address } = new OwnerKey(newSeed());
     const store = new OwnerKeyStore();
     await store.addMovable(address, await forgedKey(newSeed(), address.hex));

@@ -51,7 +51,7 @@ describe('an attempt at a peer', () => {
     expect(health.isBanned).toBe(true);
   });
 
-  it('with a wrong pointer bans nobody', () => {
+  it('with a wrong pointer bans no peer', () => {
     const { start, counted, health } = observed();
     start({ operation: 'pointer' }).end(error('CORRUPT'));
     expect(counted()).toMatchObject({ corrupt: 1, bans: 0 });

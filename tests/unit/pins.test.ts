@@ -75,7 +75,7 @@ describe('of several workers over one database', () => {
     expect(here.peers.asked).toEqual([]);
   });
 
-  it('one learns by writing that another has stored a chunk', async () => {
+  it('a worker learns by writing that another worker has stored a chunk', async () => {
     const [here, there] = [start(nothing), start(records)];
     expect((await here.store.sizes()).size).toBe(0);
     await read(there);
@@ -133,7 +133,7 @@ describe('of several workers over one database', () => {
   });
 });
 
-it('a site that is all stored already is held when it is pinned', async () => {
+it('a site that is stored completely gets pin references when it is pinned', async () => {
   const worker = start(records);
   await read(worker);
   // The inventory is known, as after a visit.
@@ -153,7 +153,7 @@ it('a site that is all stored already is held when it is pinned', async () => {
 });
 
 describe('unpinning', () => {
-  it('while the entries of a manifest are looked into leaves nothing held', async () => {
+  it('leaves no pin reference if it happens while the entries of a manifest are listed', async () => {
     const members: Records = new Map();
     const list = [];
     for (let i = 0; i < 10; i++) {
@@ -262,7 +262,7 @@ describe('a chunk that cannot be stored', () => {
   }
 });
 
-it('what a complete pin has lost, as an ordinary read finds out, is damage', async () => {
+it('a pin is damaged if a read finds that one of its chunks was lost', async () => {
   const before = start(records);
   expect(await pin(before)).toMatchObject(complete);
   await before.pins.close();
@@ -284,7 +284,7 @@ it('what a complete pin has lost, as an ordinary read finds out, is damage', asy
   expect((await start(nothing).pins.list())[0]).toMatchObject({ state: 'damaged' });
 });
 
-it('what is closed has ended when that resolves, so that nothing comes back after all was cleared', async () => {
+it('close() resolves after all work has ended, so that nothing is written after a clear', async () => {
   const worker = start(records);
   expect(await pin(worker)).toMatchObject(complete);
   const { opened, open } = gate();

@@ -92,7 +92,7 @@ describe('an address that no chunk has', () => {
     expect(peers.askedForPointers).toHaveLength(2);
   });
 
-  it('is followed as well while a peer is away, if another has no such chunk; otherwise nobody is asked', async () => {
+  it('is followed as well while a peer is away, if another has no such chunk; otherwise no peer is asked', async () => {
     const { versions, peers, resolver } = await setUp();
     peers.given.set(owner.address.hex, [owner.sign(1n, versions[1]!)]);
     const away: Attempt = {
@@ -234,7 +234,7 @@ describe('a pointer', () => {
     }
   });
 
-  it('is a record that can be had unopened', async () => {
+  it('can be requested as a raw record', async () => {
     const { versions, peers, resolver } = await setUp();
     const record = owner.sign(1n, versions[0]!);
     peers.given.set(owner.address.hex, [record]);

@@ -107,7 +107,7 @@ const text = new TextEncoder().encode('Neither a tar nor a manifest. '.repeat(10
 const wholeFile = { isInside: false, isHead: false };
 const archive = { isInside: true, isHead: false };
 
-describe('opening ahead', () => {
+describe('prefetching', () => {
   it('brings a file in one request: nothing is asked for again', async () => {
     const { address, records } = await encryptedFile(text);
     const peers = new OpeningPeers(records);
@@ -118,7 +118,7 @@ describe('opening ahead', () => {
     expect(peers.asked).toEqual([]);
   });
 
-  it('fetches what did not come', async () => {
+  it('requests a chunk that the prefetch did not bring', async () => {
     const { address, records } = await encryptedFile(text);
     const missing = decodeDataMap(records.get(address.hex)!)!.address(1).hex;
     const peers = new OpeningPeers(records, (hex, bytes) => (hex === missing ? undefined : bytes));
@@ -128,7 +128,7 @@ describe('opening ahead', () => {
     expect(peers.asked).toEqual([missing]);
   });
 
-  it('refuses what is not what its address says, and fetches it', async () => {
+  it('refuses a chunk that does not match its address, and requests it again', async () => {
     const { address, records } = await encryptedFile(text);
     const lied = decodeDataMap(records.get(address.hex)!)!.address(0).hex;
     const peers = new OpeningPeers(records, (hex, bytes) => (hex === lied ? new Uint8Array(3) : bytes));
@@ -138,7 +138,7 @@ describe('opening ahead', () => {
     expect(peers.asked).toContain(lied);
   });
 
-  it('does without it where a source cannot do it', async () => {
+  it('uses plain requests if the source cannot prefetch', async () => {
     const { address, records } = await encryptedFile(text);
     const peers = new MemoryPeers(records);
     const content = await over(peers).resolver.resolve(address, undefined, undefined, wholeFile);
@@ -265,7 +265,7 @@ describe('a nested map', () => {
   });
 });
 
-describe('what a peer was not asked for', () => {
+describe('an unrequested chunk', () => {
   const strange = noise(1000);
   const wish = { ...wholeFile, range: { start: 0, length: 10 } };
 
@@ -283,13 +283,13 @@ describe('what a peer was not asked for', () => {
     return { end: peers.ends[0]!, store, of, map };
   }
 
-  it('is CORRUPT under any hash, and is not stored', async () => {
+  it('is CORRUPT even if it matches its address, and is not stored', async () => {
     const { end, store, of } = await sending((of) => [of]);
     await expect(end).rejects.toMatchObject({ code: 'CORRUPT', details: { address: of.hex } });
     expect(store.held.has(of.hex)).toBe(false);
   });
 
-  it('is what it sends a second time', async () => {
+  it('is a chunk that the peer sends twice', async () => {
     const { end } = await sending((_, [first]) => [first!]);
     await expect(end).rejects.toMatchObject({ code: 'CORRUPT' });
   });
@@ -329,7 +329,7 @@ describe('what a peer was not asked for', () => {
     expect(peers.asked).toEqual([]);
   });
 
-  it('does not count where the map claims more chunks for the range than it can have: they are not sent for', async () => {
+  it('is not expected beyond the limit of a prefetch, although the map claims more chunks for the range', async () => {
     const { address, records } = await claim(3 * limits.prefetchedChunks);
     const peers = new OpeningPeers(records);
     over(peers).prefetcher.start(address, [{ range: { start: 0, length: 0 } }], never());
@@ -446,11 +446,11 @@ describe('the OPEN request', () => {
     expect(tail({ start: 2 ** 33 + 1, length: 5 })).toBe('00000002000000010000000000000005');
   });
 
-  it('means the end of the file by a first byte of all ones', () => {
+  it('encodes the end of the file as a first byte of all ones', () => {
     expect(tail({ last: 7 })).toBe('ffffffffffffffff0000000000000007');
   });
 
-  it('means the end and then the beginning by the number before that', () => {
+  it('encodes the end and then the beginning as the number before that', () => {
     expect(tail({ endFirst: 7 })).toBe('fffffffffffffffe0000000000000007');
   });
 });

@@ -178,7 +178,7 @@ describe('a forged signature', () => {
     });
   });
 
-  it('by a key that is not the one in the archive is invalid, and names nobody', async () => {
+  it('by a key that is not the one in the archive is invalid, and names no signer', async () => {
     const tar = await forged({ 'index.html': text, 'archive.tar.key': keyFile(alice) }, ({ path }) =>
       path === 'index.html' ? line(mallory, text) : '',
     );

@@ -59,7 +59,7 @@ impl Mesh {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn five_peers_that_ask_each_other_ask_each_of_them_once_for_what_nobody_has() {
+async fn five_peers_that_ask_each_other_ask_each_of_them_once_for_a_missing_chunk() {
     let mesh = Mesh::start(5, |_, _| StubResponse::new(404, "")).await;
     let absent = format!("/chunk/{}", Address::of(b"absent"));
     assert_eq!(mesh.peers[0].get(&absent).await.status, 404);

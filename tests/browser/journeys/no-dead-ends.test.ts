@@ -63,7 +63,9 @@ test('a missing file leads to the start page and the files of its site', async (
   expect(Object.keys(JSON.parse(answer.text).details).sort()).toEqual(['path', 'reason']);
 });
 
-test('a link that suggests a peer adds nothing and asks nobody before a click', async ({ openGateway }) => {
+test('a link that suggests a peer adds nothing and asks no server before a click', async ({
+  openGateway,
+}) => {
   const asked: string[] = [];
   await using server = await LoopbackServer.start(({ url = '' }, response) => {
     asked.push(url);
