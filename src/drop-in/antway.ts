@@ -14,7 +14,7 @@ import { untilParsed } from './until-parsed.ts';
 import { control, type WorkerConfig } from './worker.ts';
 
 export type { PinState } from '../library/pin-state.ts';
-export type { ServerConfig as HostFile } from '../server-config.ts';
+export type { ServerConfig } from '../server-config.ts';
 export type { StatsSnapshot } from '../stats/stats.ts';
 export type { DropInErrorCode } from './error.ts';
 export type { DropInOptions } from './options.ts';

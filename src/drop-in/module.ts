@@ -8,9 +8,9 @@ export {
   DropInError,
   type DropInErrorCode,
   type DropInOptions,
-  type HostFile,
   type Pin,
   type PinState,
+  type ServerConfig,
   type StatsSnapshot,
 } from './antway.ts';
 
