@@ -91,9 +91,9 @@ export class LabGateway {
   }
 
   /**
-   * Reads, and proves by the worker's counters that it came from where it should.
-   * @param profileName what a CPU profile is called, if any is made.
-   * @throws Error when it did not, or a body was wrong.
+   * Reads, and checks by the worker's counters that the bytes came from the expected place.
+   * @param profileName the name of the CPU profile, if one is made.
+   * @throws Error if the bytes came from another place, or a body was wrong.
    */
   async read(state: State, readers: Readers, profileName: string): Promise<Measured> {
     const before = await this.stats();

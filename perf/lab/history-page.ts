@@ -40,8 +40,8 @@ export function historyPage(runs: readonly LabRun[]): string {
   .key { display: inline-block; width: 0.8em; height: 0.8em; margin: 0 0.3em 0 1em; }
 </style>
 <h1>Speed over time</h1>
-<p>Medians of each stored run; the bars reach from the slowest to the fastest round. Where there is a ceiling (a worker
-that answers from memory), what is drawn is the share of it, which depends less on the machine.</p>
+<p>Medians of each stored run. The bars reach from the lowest to the highest value of a round. If there is a ceiling (a
+worker that answers from memory), the chart shows the ratio to the ceiling, which depends less on the machine.</p>
 ${charts.map(section).join('\n')}
 <h2>Runs</h2>
 <table><tr><th></th><th>date</th><th>commit</th><th>machine</th><th>load</th><th>versions</th></tr>

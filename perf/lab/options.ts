@@ -56,12 +56,13 @@ export function parseLabOptions(
   if (values.quick && values.smoke) throw new UsageError('--quick and --smoke exclude each other.');
   const scale = values.smoke ? 'smoke' : values.quick ? 'quick' : 'full';
   if (values.keep && scale !== 'full') {
-    throw new UsageError(`A run of --${scale} says too little to be stored.`);
+    throw new UsageError(`A run of --${scale} is too small to be stored.`);
   }
   if (browser !== 'chromium' && (values.keep || values.profile)) {
     throw new UsageError('--keep and --profile are for Chromium only.');
   }
-  if (values.keep && values.profile) throw new UsageError('A profiled run is slower, and is not stored.');
+  if (values.keep && values.profile)
+    throw new UsageError('A run with a profile is slower, so it is not stored.');
   const rounds = values.rounds === undefined ? undefined : Number(values.rounds);
   if (rounds !== undefined && !(Number.isInteger(rounds) && rounds >= 1 && rounds <= 1000)) {
     throw new UsageError(`--rounds is “${values.rounds}”; it must be a whole number from 1 to 1000.`);

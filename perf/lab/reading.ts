@@ -55,13 +55,13 @@ export function shared<T>(requests: readonly T[], readers: number): T[][] {
   return lists;
 }
 
-/** One who asks for the same `times` times. */
+/** One reader that requests the same `times` times. */
 export function repeated<T>(request: T, times: number): T[] {
   return Array.from({ length: times }, () => request);
 }
 
 interface Naming {
-  /** If it is not the role, or what it is in. */
+  /** The name of the case. Default: the role or the state. */
   name?: string;
   group?: string;
 }

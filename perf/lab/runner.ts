@@ -13,8 +13,8 @@ export interface RunnerOptions {
 }
 
 /**
- * Runs a scenario's cases round by round, so that what slows the machine down for a while hits all of them alike. In
- * each round another one goes first. A case that fails is reported and left out from then on; the others go on.
+ * Runs the cases of a scenario round by round, so that a slow phase of the machine affects all of them alike. Each round
+ * begins with another case. A case that fails is reported and left out of later rounds. The other cases continue.
  */
 export async function runScenario(
   { name, summary, measure, targets = [] }: Scenario,

@@ -6,7 +6,7 @@ import type { Lab } from './lab.ts';
  * - `gateway`: Antway;
  * - `ceiling`: a service worker that answers the same from memory, which no gateway can do faster;
  * - `static`: an HTTP server on loopback, read by the same page without a worker;
- * - `bare`: a worker that moves the same chunks over WebTransport, and neither checks, opens nor stores them;
+ * - `bare`: a worker that moves the same chunks over WebTransport, and does not verify, decrypt or store them;
  * - `anttp`: AntTP with the same files, when `ANTTP_URL` names one;
  * - `native`: the network's own Rust crates.
  */
@@ -65,7 +65,7 @@ export interface Scenario {
   rounds: number;
   /** Whether only Chromium's developer tools can measure it. */
   needsChromium?: boolean;
-  /** Whether what it does is so long that what comes with its beginning does not matter: no round warms up, then. */
+  /** Whether the case runs so long that its start does not matter. Then no round warms up. */
   isLong?: boolean;
   targets?: readonly Target[];
   /** Publishes the content, and starts the processes that serve it. The lab ends these. */

@@ -1,4 +1,4 @@
-// The relay in a process of its own, so that what measures does not hold it up. Speaks by Node's IPC.
+// The relay runs in its own process, so that the measuring process does not delay it. Speaks by Node's IPC.
 import { execFileSync } from 'node:child_process';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { infoProxy } from '../../tests/support/info-proxy.ts';

@@ -120,7 +120,7 @@ async function evict(): Promise<Measurement> {
   const stalls = new Stalls();
   const totalMs = await timed(() => store.setMaxBytes(before.bytes / 2));
   const after = await store.summary();
-  if (after.bytes > before.bytes / 2) throw new Error('the store exceeds its ceiling');
+  if (after.bytes > before.bytes / 2) throw new Error('the store exceeds its limit');
   return { totalMs: [totalMs], chunks: [before.count - after.count], stallMs: [stalls.stop()] };
 }
 

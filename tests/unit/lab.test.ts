@@ -42,7 +42,7 @@ describe('statistics', () => {
 function runOf(byCase: Record<string, number[]>, measure: ScenarioRun['measure'] = 'bytes'): ScenarioRun {
   return {
     name: 'reading',
-    summary: 'Somebody reads.',
+    summary: 'A page reads.',
     measure,
     targets: [],
     cases: Object.keys(byCase).map((name) => ({ name, role: name === 'ceiling' ? 'ceiling' : 'gateway' })),

@@ -56,7 +56,7 @@ function stream(plan) {
   );
 }
 
-/** One GET. Its answer is read as it arrives, also if no request waits for it. */
+/** One GET. It reads the answer as it arrives, even without a waiting reader. */
 class Answer {
   #pieces = [];
   #isAtEnd = false;
