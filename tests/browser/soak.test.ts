@@ -8,9 +8,9 @@ const seconds = Number(process.env.ANTWAY_SOAK_SECONDS ?? 30);
 const seed = Number(process.env.ANTWAY_SOAK_SEED ?? testSeed);
 
 /**
- * By how many megabytes the medians of resident memory may differ. Several times what they differ by from minute to minute
- * (docs/reference/benchmarks.md), because the collection of garbage and the peers that are replaced move them; and less than what
- * arrives between them in a minute, on a machine that does nothing else.
+ * The number of megabytes by which the medians of resident memory may differ. It is at least twice the usual difference
+ * between two minutes (docs/reference/benchmarks.md), because garbage collection and replaced peers change the memory. It
+ * is less than the data that arrives in a minute on an idle machine.
  */
 const mostGrowth = { renderers: 256, peers: 128 };
 

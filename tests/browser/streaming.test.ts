@@ -229,7 +229,7 @@ test.describe('a file of 1 GiB', () => {
     await gateway.shell.evaluate(async (url) => {
       const reader = (await fetch(url)).body!.getReader();
       await reader.read();
-      // Kept, so that it is not collected, and never read again.
+      // A reference, so that the reader is not collected. It is not read again.
       Object.assign(globalThis, { reader });
     }, `/${address}`);
     await expectStandstill(peer);

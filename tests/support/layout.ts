@@ -27,7 +27,7 @@ export async function observeLayoutShifts(context: BrowserContext): Promise<void
 export async function layoutShift(page: Page): Promise<number> {
   return page.evaluate(() => {
     const observed = (window as unknown as ObservedWindow).layoutShift;
-    if (!observed) throw new Error('Nobody observes the layout of this page.');
+    if (!observed) throw new Error('The layout of this page is not observed.');
     observed.add(observed.observer.takeRecords());
     return observed.total;
   });

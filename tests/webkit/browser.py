@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""WebKitGTK with a persistent profile: MiniBrowser forgets everything while it is driven.
+"""WebKitGTK with a persistent profile: MiniBrowser stores nothing while a driver controls it.
 
 Usage: browser.py <profile folder>. WebKitWebDriver starts it.
 """
