@@ -90,6 +90,6 @@ mod tests {
         assert_eq!(held_of_site.len(), 4);
         assert!(take("2001:db8:1:1::1").is_some(), "another site");
         drop((held, held_of_site));
-        assert!(slots.lock().is_empty(), "counts of nobody are removed");
+        assert!(slots.lock().is_empty(), "counts without slots are removed");
     }
 }

@@ -31,7 +31,7 @@ export function startOptions(args, env = process.env) {
 }
 
 function parse(args) {
-  // `--network` alone means the public network. Node's parser has no optional values.
+  // `--network` alone means the main network. Node's parser has no optional values.
   const complete = args.flatMap((arg, i) => {
     const next = args[i + 1];
     return arg === '--network' && (next === undefined || next.startsWith('--'))

@@ -142,7 +142,7 @@ function skeletonOf(letters: string): string {
     .replace(/vv/g, 'w');
 }
 
-/** Returns a name of the given ones that looks like this name and is another one. */
+/** Returns the first of the given names that looks like this name and differs from it. */
 export function lookAlike(name: string, names: Iterable<string>): string | undefined {
   const skeletons = skeletonsOf(name);
   for (const other of names) {

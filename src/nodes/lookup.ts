@@ -235,7 +235,7 @@ function askedBefore({ sources }: Candidate): number {
   return first?.asked ?? 0;
 }
 
-/** Whether only nodes named it whose other names were mostly false: someone fills the neighbourhood with inventions. */
+/** Whether each node that named it named mostly false nodes: an attacker may fill the neighbourhood with invented nodes. */
 function isDoubtful({ state, sources }: Candidate): boolean {
   if (state === 'answered' || !sources) return false;
   return [...sources].every(

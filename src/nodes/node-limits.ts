@@ -53,7 +53,7 @@ export const nodeLimits = Object.freeze({
   /** Nodes close connections that are idle for a minute. */
   idleMs: 50_000,
   connections: 24,
-  /** While all are in use, there can be so many. A further one waits for `roomMs`, and looks for a place each `roomStepMs`. */
+  /** The limit while all are in use. A further connection waits up to `roomMs`, and looks for a place every `roomStepMs`. */
   mostConnections: 48,
   roomMs: 10_000,
   roomStepMs: 200,

@@ -9,8 +9,8 @@ import type { PaymentParts } from './settle.ts';
 import type { Vault } from './vault.ts';
 
 /**
- * A chain may take other blocks in place of its newest ones. It does not do so this long afterwards, in seconds. A block of
- * an endpoint that is behind is not that new.
+ * A chain may replace its newest blocks. After this many seconds, it does not replace a block any more. A payment is lost
+ * only if it is missing from a block that is so much newer: an endpoint that is behind may not know the payment yet.
  */
 const lastingSeconds = 600;
 

@@ -37,8 +37,8 @@ const putMs = { place: 15_000, grace: 2_000 };
 /** The first chunk of a batch at each node takes longer, because the node looks up the nodes that were paid. */
 const batchedPutMs = { place: 30_000, grace: 2_000 };
 /**
- * The time of a node's place begins once the chunk is sent, or after one millisecond for so many bytes: a node that takes them
- * slowly must not hold its place for ever. But the link may be slow, and more nodes make it slower.
+ * The time of a node's place begins when the chunk is sent, or after one millisecond for each of this many bytes. So a node
+ * that accepts bytes slowly cannot occupy its place for ever, and a slow link is tolerated.
  */
 const putBytesPerMs = 32;
 /** How often something is tried, and how long it rests in between. */

@@ -53,7 +53,7 @@ export async function forgetWaiting(
   return hasLost;
 }
 
-/** The nodes of a batch have megabytes. Those of one that nothing pays for any more are of no use. */
+/** Removes batches without a payment, also without a pending one. The nodes of a batch take megabytes. */
 async function forgetUnpaidBatches(journal: PaymentJournal): Promise<void> {
   const tried = new Set((await journal.pending()).map(({ batch }) => batch));
   for (const root of await journal.batches()) {

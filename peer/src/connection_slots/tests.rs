@@ -43,7 +43,7 @@ fn a_48_gets_more_than_a_64_but_not_everything() {
     assert!(take(&slots, "2001:db8:1:3::1").is_ok());
     assert!(
         slots.lock().networks.is_empty(),
-        "counts of nobody are removed"
+        "counts without slots are removed"
     );
 }
 
