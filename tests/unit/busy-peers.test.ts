@@ -223,7 +223,7 @@ describe('a silent peer of a network', () => {
   });
 });
 
-describe('what a peer says about its network', () => {
+describe('the description of a peer’s network', () => {
   it('is known for every peer, also for peers that do not answer', async () => {
     const connected = await startPeer(has, network);
     const plain = await startPeer(has);

@@ -199,7 +199,7 @@ describe('the configuration', () => {
     });
   });
 
-  it('leaves out denied sites, whoever denies them', () => {
+  it('leaves out sites that the host or the user denies', () => {
     const file = { sample: { ...entry, address: other }, catalogue: [entry, { ...entry, address: other }] };
     const { config } = configOf({ ...file, denied: [other] }, { denied: [address] });
     expect(config).toMatchObject({ sample: null, catalogue: [] });

@@ -44,7 +44,7 @@ async function following(at?: string | null) {
 const pathOf = (finding: Awaited<ReturnType<FrameFollower['look']>>) =>
   'page' in finding ? `${finding.kind} ${finding.page.path}` : finding.kind;
 
-describe('what a frame shows', () => {
+describe('the page in a frame', () => {
   it('is the page that replaced the known one, not a page inside of that one', async () => {
     const { follower, page, load, close } = await following();
     load('first-inner', '/inner.html');
@@ -137,7 +137,7 @@ describe('what a frame shows', () => {
     expect(await follower.newest(page)).toBeNull();
   });
 
-  it('skips a bounded number of pages of other tabs', async () => {
+  it('is unknown behind too many pages of other tabs', async () => {
     const { follower, page, close, load } = await following();
     close('first');
     for (let i = 0; i < 90; i++) load(`tab-${i}`, `/${i}.html`);

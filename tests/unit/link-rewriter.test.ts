@@ -129,7 +129,7 @@ describe('unchanged', () => {
     ['a string', 'css', (filler) => `a { b: "\\"${filler}'"; c: url(${link}) }`],
     ['a URL', 'css', (filler) => `a { b: url(data:\\),${filler}); c: url(${link}) }`],
     ['a URL with a link', 'css', (filler) => `a { b: url(${link}/${filler}); c: url(${link}) }`],
-  ])('%s beyond the limit passes, and what follows is rewritten', (_, type, textOf) => {
+  ])('%s beyond the limit passes, and the next link is rewritten', (_, type, textOf) => {
     const text = textOf('x'.repeat(limits.linkTokenBytes));
     const expected =
       text.slice(0, text.lastIndexOf(link)) + text.slice(text.lastIndexOf(link)).replace('ant:/', '/at');

@@ -460,7 +460,7 @@ describe('a sink that stores whole publications', () => {
     expect([stored.length, stored.at(-1), progress.at(-1)]).toEqual([fileRecords, address, fileRecords]);
   });
 
-  it('that stores nothing is an error, and so is one without its function', async () => {
+  it('that stores nothing is an error, as is a sink without its function', async () => {
     const publisher = createPublisher({ sink: { storeAll: async () => undefined } });
     await expect(publisher.publish(newFile())).rejects.toMatchObject({ code: 'INTERNAL' });
     publisher.close();

@@ -36,7 +36,7 @@ function shellBytes(): number {
   return [document, ...paths].reduce((sum, path) => sum + compressedBytes(path), Math.max(...texts));
 }
 
-describe('what a first visit loads', () => {
+describe('a first visit', () => {
   it.each([
     ['the drop-in’s script', () => compressedBytes(join(built.dropIn, 'antway.js')), 6_144],
     [
@@ -52,7 +52,7 @@ describe('what a first visit loads', () => {
     expect(bytes).toBeLessThanOrEqual(budget);
   });
 
-  it('is no WebAssembly as text', () => {
+  it('loads no WebAssembly as text', () => {
     // The kernel's, which every request needs, is 13 kB in hexadecimal; libsodium's and Brotli's are files of their own.
     const worker = readFileSync(join(built.dropIn, 'antway-sw.js'), 'utf8');
     const embedded = Array.from(

@@ -128,7 +128,7 @@ describe('the ranking of suggestions', () => {
   });
 });
 
-describe('what the input finds', () => {
+describe('the list of suggestions', () => {
   const site = {
     ...{
       address: hex,
@@ -162,7 +162,7 @@ describe('what the input finds', () => {
     files: [{ address: hex, path: `/${hex}/`, files: ['img/50% #1?.svg', 'a\u202eb.txt'] }],
   };
 
-  it('is every site once, names, actions, lists with their source, and files with their site', () => {
+  it('contains every site once, names, actions, lists with their source, and files with their site', () => {
     const found = collectSuggestions(source).filter(({ kind }) => kind !== 'action');
     expect(found).toEqual([
       { kind: 'site', title: 'Low  Tide', detail: '', address: hex, path: `/${hex}/` },
