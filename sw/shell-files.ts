@@ -114,7 +114,7 @@ export class ShellFiles {
   async #complete(): Promise<boolean> {
     const { signal } = this.#ending;
     const ended = new Promise((resolve) => signal.addEventListener('abort', resolve));
-    // Content needs WebAssembly: what was pinned soon after the first visit has to open offline.
+    // Content needs WebAssembly: a site that was pinned soon after the first visit has to open offline.
     const files = await Promise.race([this.#expectedFiles(this.#installed), ended.then(() => undefined)]);
     if (!files) return false;
     const wasmFirst = files.toSorted((a, b) => rank(a) - rank(b));

@@ -14,8 +14,8 @@ export class AntTp {
   }
 
   /**
-   * Has it keep a record on its own disk; nothing goes to the network. Never rejects: what went wrong is thrown by
-   * `check`, so that only what is measured of AntTP fails.
+   * Makes AntTP store a record on its own disk. Nothing goes to the network. Never rejects: `check` throws the error, so
+   * that only the cases of AntTP fail.
    */
   async put(_address: string, bytes: Uint8Array): Promise<void> {
     try {

@@ -9,7 +9,7 @@ import { WorkerProfile } from './profile.ts';
 import { type Readers, readAll } from './read.ts';
 import type { Measured } from './scenario.ts';
 
-/** Where what is read comes from. */
+/** The place that the bytes come from. */
 export type State =
   /** From the peer, by a session that is up: neither memory nor disk has anything. */
   | 'cold'
@@ -144,7 +144,7 @@ export class LabGateway {
     await isComplete();
   }
 
-  /** Resolves when nothing is sent any more, and what came is on disk. */
+  /** Resolves when nothing is sent any more, and all received bytes are on disk. */
   async settled(): Promise<void> {
     let before = '';
     await expect
@@ -192,7 +192,7 @@ function bytesOfPeers({ peers }: StatsSnapshot): number {
   return peers.reduce((sum, { webtransport, http }) => sum + webtransport.bytes + http.bytes, 0);
 }
 
-/** Of different bodies: what is incompressible has at least as many bytes when it is encrypted. */
+/** Of different bodies: an incompressible body has at least as many bytes when it is encrypted. */
 function distinctBytes(readers: Readers): number {
   return [...new Set(readers.flat())].reduce((sum, { size }) => sum + size, 0);
 }

@@ -24,7 +24,7 @@ export class Deliveries {
   #watch(): void {
     const next = this.#waiting[this.#next];
     if (!next || this.#isClosed) return;
-    // Timers have whole milliseconds: what is due within half of one goes now.
+    // Timers have whole milliseconds: a delivery that is due within half a millisecond goes now.
     this.#timer = setTimeout(() => this.#deliver(), Math.max(next.atMs - performance.now(), 0));
   }
 

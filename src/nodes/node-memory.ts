@@ -17,7 +17,7 @@ export const noMemory: NodeMemory = { load: async () => [], save: async () => un
 const key = 'nodes';
 const stored = s.list(v.string(), nodeLimits.remembered);
 
-/** Stores the nodes in IndexedDB. Other pages of the origin can write there, so what is read is checked. */
+/** Stores the nodes in IndexedDB. Other pages of the origin can write there, so `load` checks the nodes. */
 export class IndexedDbMemory implements NodeMemory {
   readonly #store: UseStore;
 

@@ -35,7 +35,7 @@ export interface PayParts extends PaymentParts {
   check?: (() => Promise<void>) | undefined;
 }
 
-/** @throws AntwayError `OVER_LIMIT` if what is not paid yet costs more than `maxAmount`, in atto. */
+/** @throws AntwayError `OVER_LIMIT` if the unpaid records cost more than `maxAmount`, in atto. */
 export function checkLimit(rest: readonly Payable[], maxAmount: bigint): void {
   const amount = sumOf(rest);
   if (amount <= maxAmount) return;

@@ -48,7 +48,7 @@ test('a peer is added, tested, moved and removed, and the host’s list is used 
   const up = peers.getByRole('button', { name: `Move ${second.url} up` });
   await up.click();
   await expect(peers.getByRole('listitem').first()).toContainText(second.url);
-  // At the top there is no way up, but what had the focus keeps it.
+  // At the top there is no way up, but the focus stays.
   await expect(up).toBeDisabled();
   await expect(up).toBeFocused();
   await expect.poll(async () => (await config()).peers).toEqual([second.url, first.url]);

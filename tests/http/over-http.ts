@@ -5,7 +5,7 @@ import type { CaseRequest, Received } from './case.ts';
 import type { Exchange } from './exchange.ts';
 
 const timeoutMs = 30_000;
-/** More than any case expects: what is longer was not asked for. */
+/** More than any case expects: a longer body was not requested. */
 const maxBytes = 8 * 1024 * 1024;
 
 /** Headers of a browser that navigates to a page. */

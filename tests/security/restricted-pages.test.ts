@@ -206,7 +206,7 @@ for (const { name, files, paths = [''], clicks = [], runsWithTrust } of attacks)
       await scene.context.pages().at(-1)!.waitForLoadState('networkidle');
     });
     expect(scene.messages).toEqual([]);
-    // The same visits with trust: what would have run does, so the attack itself is sound.
+    // The same visits with trust: the refused scripts run now, so the attack itself is sound.
     await scene.decide(address, 'trusted');
     const expected = runsWithTrust.map((what) => `RAN ${what}`);
     await visitAll(() => expect.poll(() => scene.messages).toEqual(expect.arrayContaining(expected)));
