@@ -1,9 +1,15 @@
 /**
- * A textlint plugin: gives each comment to the rules as a paragraph. Blanks everything else, so that positions stay.
+ * A textlint plugin: gives each comment and each name of a test to the rules as a paragraph. Blanks everything else, so that
+ * positions stay.
  */
 const comment = /\/\*\*?([\s\S]*?)\*\/|^[ \t]*\/\/[/!]?[ \t]?(.*)$|[^:'"`]\/\/[ \t](.*)$/gm;
 /** Parts of comments that are no prose: code, URLs, tags, and the names of linter rules. */
 const noProse = /`[^`]*`|https?:\/\/\S+|@(?:param|returns|throws)\b|biome-ignore.*|@ts-\S+.*|<reference.*/g;
+
+const testFile = /\.(?:test|screens)\.tsx?$/;
+/** The first argument of `it(`, `test.describe(`, `attack(` or `it.each(…)(`, if it is a string in one line. */
+const testName =
+  /(?:(?<![.\w])(?:it|test|describe|attack)(?:\.[a-zA-Z]+)*|(?<=[\w)\]}'"`])\))\(\s*(['"`])((?:\\.|(?!\1)[^\\\n])+)\1/g;
 
 const blank = (text) => text.replace(/[^\n]/g, ' ');
 
@@ -16,8 +22,8 @@ class CommentProcessor {
 
   processor() {
     return {
-      preProcess(text) {
-        const children = [];
+      preProcess(text, filePath) {
+        const children = testFile.test(filePath ?? '') ? testNames(text) : [];
         for (const match of text.matchAll(comment)) {
           const body = match[1] ?? match[2] ?? match[3] ?? '';
           if (body.trim() === '') continue;
@@ -41,6 +47,14 @@ class CommentProcessor {
       },
     };
   }
+}
+
+/** Names begin with a capital letter here, as the sentences that the rules expect. */
+function testNames(text) {
+  return [...text.matchAll(testName)].map(({ 0: call, 2: name, index }) => {
+    const value = `${name[0].toUpperCase()}${name.slice(1)}`;
+    return paragraph(text, index + call.length - name.length - 1, value);
+  });
 }
 
 function paragraph(text, start, value) {

@@ -44,6 +44,29 @@ const text = 'What a string says.'; // Whoever asks gets it.
   expect(findingsIn('a.ts', text)).toEqual(['2:13 What', '5:40 Whoever', '5:40 Whoever', '7:5 Whatever']);
 });
 
+it('finds clauses as subjects in the middle of a sentence', () => {
+  const text = `// The store is shared, so what is read is checked.
+// It ends when nothing is sent, and what came is on disk.
+// The page says so, and what the user can do.
+// An account of a wallet, and what it has.
+`;
+  expect(findingsIn('b.ts', text)).toEqual(['1:28 what', '2:38 what']);
+});
+
+it('finds them in names of tests, and not in other strings', () => {
+  const text = `describe('what a page shows', () => {
+  it.each([1])('is asked by nobody %s', () => expect('What is this').toBe('kept'));
+  test.describe(\`a list\`, () => {});
+  it(
+    'is kept',
+    () => {},
+  );
+});
+`;
+  expect(findingsIn('a.test.ts', text)).toEqual(['1:11 What', '2:29 nobody', '5:9 kept']);
+  expect(findingsIn('a.ts', text)).toEqual([]);
+});
+
 it('finds them in comments of Rust', () => {
   expect(findingsIn('a.rs', '/// What is sent is measured.\nfn f() {}\n//! Sends it.\n')).toEqual([
     '1:5 What',
