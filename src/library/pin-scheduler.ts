@@ -102,7 +102,7 @@ export class PinScheduler {
     } catch (error) {
       if (signal.aborted) return;
       const problem = asAntwayError(error);
-      pin.fail({ code: problem.code, message: problem.message }, isHopeless(problem));
+      pin.fail({ code: problem.code, message: problem.message, isFinal: isHopeless(problem) });
     }
   }
 }

@@ -13,6 +13,14 @@ export interface PinTally {
   bytes: Share;
 }
 
+/** Why the work on a pin stopped. */
+export interface PinProblem {
+  code: ErrorCode;
+  message: string;
+  /** Whether the worker does not try again by itself, because waiting alone will not help. */
+  isFinal: boolean;
+}
+
 /** The state of a pin for the shell. Sizes in bytes, times in milliseconds. */
 export interface PinState extends PinTally {
   /** `partial`: some chunks are not stored yet. `damaged`: stored chunks were lost and are not fetched again yet. */
@@ -21,7 +29,7 @@ export interface PinState extends PinTally {
   activity: 'idle' | 'fetching' | 'verifying' | 'paused' | 'waiting';
   bytesPerSecond: number | null;
   secondsLeft: number | null;
-  problem: { code: ErrorCode; message: string } | null;
+  problem: PinProblem | null;
 }
 
 export interface ListedPin extends PinState {

@@ -2,7 +2,7 @@ import type { Address } from '../address.ts';
 import type { PinOwner } from '../chunks/store.ts';
 import type { Inventory } from '../content/inventory.ts';
 import { Backoff } from '../util/backoff.ts';
-import type { PinState, PinTally } from './pin-state.ts';
+import type { PinProblem, PinState, PinTally } from './pin-state.ts';
 
 /** All other state is derived from the stored chunks. */
 export interface PinRecord extends PinOwner {
@@ -38,7 +38,7 @@ export class Pin {
   /** The registry's number of removals when the tally was made. */
   countedAt = 0;
   /** Null after a success or a change. */
-  problem: PinState['problem'] = null;
+  problem: PinProblem | null = null;
   #activity: Activity = { name: 'waiting', retryAt: 0 };
   readonly #backoff = new Backoff(retry);
   #arrivals: { at: number; bytes: number }[] = [];
@@ -98,10 +98,9 @@ export class Pin {
     if (wasFetched) this.#arrivals.push({ at: Date.now(), bytes: size });
   }
 
-  /** @param isHopeless whether waiting alone will not help. */
-  fail(problem: NonNullable<PinState['problem']>, isHopeless: boolean): void {
+  fail(problem: PinProblem): void {
     this.problem = problem;
-    const retryAt = isHopeless ? Number.POSITIVE_INFINITY : Date.now() + this.#backoff.next();
+    const retryAt = problem.isFinal ? Number.POSITIVE_INFINITY : Date.now() + this.#backoff.next();
     this.#activity = { name: 'waiting', retryAt };
   }
 

@@ -16,9 +16,6 @@ export interface PinWorker {
 /** Time between two looks at a pin, in milliseconds. A look also wakes a worker that the browser has stopped. */
 const lookMs = 500;
 
-/** Problems that the worker does not solve by waiting. */
-const hopeless = new Set(['TOO_LARGE', 'DENIED', 'UNSUPPORTED']);
-
 /** @param first the state that the worker has answered with. */
 export function watchedPin(
   worker: PinWorker,
@@ -35,7 +32,8 @@ export function watchedPin(
       if (now !== told) onProgress?.(state);
       told = now;
       if (state.state === 'complete') return;
-      if (state.problem && hopeless.has(state.problem.code)) {
+      // A worker of an earlier version does not say it, and may try again.
+      if (state.problem?.isFinal) {
         throw worker.failure(state.problem.code, state.problem.message);
       }
       await delay(lookMs, until);

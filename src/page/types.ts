@@ -22,8 +22,8 @@ export interface AntPin {
   readonly state: PinState;
   /**
    * Resolves when all chunks are stored. It waits while the pin is paused, and while the worker tries again after a problem:
-   * see `state.problem`. Rejects with an `AntError` when waiting does not help (`TOO_LARGE`, `DENIED`, `UNSUPPORTED`) and when
-   * the pin was removed (`NOT_FOUND`).
+   * see `state.problem`. Rejects with an `AntError` when waiting does not help (`state.problem.isFinal`: `TOO_LARGE`, `DENIED`
+   * or `UNSUPPORTED`) and when the pin was removed (`NOT_FOUND`).
    */
   readonly done: Promise<void>;
   /** @throws AntError `NOT_FOUND` if the pin was removed. The functions below throw it too. */

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DropInError } from '../../src/drop-in/error.ts';
 import { AntError } from '../../src/fetch/ant-error.ts';
-import type { ListedPin, PinState } from '../../src/library/pin-state.ts';
+import type { ListedPin, PinProblem, PinState } from '../../src/library/pin-state.ts';
 import { namedContent } from '../../src/page/content-text.ts';
 import { type PinWorker, watchedPin } from '../../src/page/pin.ts';
 
@@ -49,20 +49,25 @@ describe('a pin of a page', () => {
     expect(pin.state.state).toBe('complete');
   });
 
-  it.each(['TOO_LARGE', 'DENIED', 'UNSUPPORTED'] as const)(
-    'fails with %s, for which waiting does not help',
-    async (code) => {
-      const problem = { code, message: 'a reason' };
-      const pin = watchedPin(workerOf([listed(1, { problem, activity: 'waiting' })]), listed(0), {});
-      expect(await settled(pin.done)).toMatchObject({ name: 'AntError', code, message: 'a reason' });
-    },
-  );
+  const codes = ['TOO_LARGE', 'DENIED', 'UNSUPPORTED', 'PEERS_UNREACHABLE'] as const;
 
-  it.each(['PEERS_UNREACHABLE', 'NOT_FOUND', 'OFFLINE'] as const)('waits after %s', async (code) => {
-    const problem = { code, message: 'a reason' };
+  it.each(codes)('fails with %s if the worker says that it is final', async (code) => {
+    const problem = { code, message: 'a reason', isFinal: true };
+    const pin = watchedPin(workerOf([listed(1, { problem, activity: 'waiting' })]), listed(0), {});
+    expect(await settled(pin.done)).toMatchObject({ name: 'AntError', code, message: 'a reason' });
+  });
+
+  it.each(codes)('waits after %s if the worker tries again', async (code) => {
+    const problem = { code, message: 'a reason', isFinal: false };
     const pin = watchedPin(workerOf([listed(1, { problem, activity: 'waiting' })]), listed(0), {});
     expect(await settled(pin.done)).toBe('pending');
     expect(pin.state.problem).toEqual(problem);
+  });
+
+  it('waits if a worker of an earlier version does not say whether the problem is final', async () => {
+    const problem = { code: 'TOO_LARGE', message: 'a reason' } as PinProblem;
+    const worker = workerOf([listed(1, { problem, activity: 'waiting' }), listed(3)]);
+    expect(await settled(watchedPin(worker, listed(0), {}).done)).toBe('done');
   });
 
   it('fails when it was removed', async () => {

@@ -3,8 +3,10 @@ import { set, update } from 'idb-keyval';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Address } from '../../src/address.ts';
 import { AntwayError, type Attempt } from '../../src/errors.ts';
+import { AntError } from '../../src/fetch/ant-error.ts';
 import type { PinRecord } from '../../src/library/pin.ts';
 import { isHopeless } from '../../src/library/pin-problem.ts';
+import { watchedPin } from '../../src/page/pin.ts';
 import { codec, encryptedFile, noise, type Records } from './support/encrypted-file.ts';
 import { untilAborted } from './support/fake-network.ts';
 import { failPuts, freshIndexedDb } from './support/indexed-db.ts';
@@ -228,7 +230,8 @@ describe('a chunk that cannot be stored', () => {
   it('because of the ceiling is waited for until that changes', async () => {
     const worker = start(records);
     await worker.store.setMaxBytes(6_000);
-    expect(await pin(worker)).toMatchObject({ activity: 'waiting', problem: { code: 'TOO_LARGE' } });
+    const problem = { code: 'TOO_LARGE', isFinal: true };
+    expect(await pin(worker)).toMatchObject({ activity: 'waiting', problem });
     const asked = worker.peers.asked.length;
     later();
     await worker.pins.work();
@@ -247,12 +250,44 @@ describe('a chunk that cannot be stored', () => {
     let isBroken = true;
     failPuts('chunks', name, () => isBroken);
     const stopped = await pin(worker);
-    expect(stopped).toMatchObject({ state: 'partial', activity: 'waiting', problem: { code } });
+    expect(stopped).toMatchObject({
+      state: 'partial',
+      activity: 'waiting',
+      problem: { code, isFinal: false },
+    });
     expect(stopped!.problem!.message).toContain('The gateway tries again by itself.');
     isBroken = false;
     later();
     await worker.pins.work();
     expect((await worker.pins.list())[0]).toMatchObject(complete);
+  });
+
+  it('because the disk is full does not end the wait of a page', async () => {
+    const worker = start(records);
+    let isFull = true;
+    failPuts('chunks', 'QuotaExceededError', () => isFull);
+    const stopped = await pin(worker);
+    const refused = () => Promise.reject(new Error('The page only looks.'));
+    const page = watchedPin(
+      {
+        closed: new AbortController().signal,
+        list: () => worker.pins.list(),
+        act: refused,
+        remove: refused,
+        failure: (code, message) => new AntError(code as 'TOO_LARGE', message),
+      },
+      stopped!,
+      {
+        onProgress({ problem }) {
+          if (problem?.code !== 'TOO_LARGE') return;
+          isFull = false;
+          later();
+          void worker.pins.work();
+        },
+      },
+    );
+    await expect(page.done).resolves.toBeUndefined();
+    expect(page.state).toMatchObject(complete);
   });
 
   /** An hour has gone by. */

@@ -18,6 +18,8 @@ const problem = s.object({
     v.string(),
     v.transform((text) => text.slice(0, 500)),
   ),
+  /** A worker of an earlier version does not say it. */
+  isFinal: v.optional(v.boolean(), false),
 });
 
 const pinState = s.object({
