@@ -36,8 +36,7 @@ export class PeerUrl {
           addIssue({ message });
           return NEVER;
         };
-        const [, prefix, written = ''] = /^(?:(anttp|antd)\+)?(.*)$/s.exec(text)!;
-        const kind = (prefix ?? 'antway') as PeerKind;
+        const { kind, url: written } = splitKind(text);
         const isUrl = (written === '/' && kind === 'antway') || /^https?:\/\//i.test(written);
         if (!isUrl || !URL.canParse(written, baseUrl)) return bad(notUrl);
         const url = new URL(written, baseUrl);
@@ -60,7 +59,7 @@ export class PeerUrl {
 
   /** The URL without certificate hashes. It identifies the peer in rankings, counters and errors. */
   get id(): string {
-    return this.kind === 'antway' ? this.origin : `${this.kind}+${this.origin}`;
+    return withKind(this.kind, this.origin);
   }
 
   get isLoopback(): boolean {
@@ -72,6 +71,17 @@ export class PeerUrl {
     const { id, certificateHashes } = this;
     return certificateHashes.length === 0 ? id : `${id}#sha-256=${certificateHashes.join(',')}`;
   }
+}
+
+/** Splits the text of a peer into the kind that its prefix names, and the rest. Validates neither. */
+export function splitKind(text: string): { kind: PeerKind; url: string } {
+  const [, prefix, url = ''] = /^(?:(anttp|antd)\+)?(.*)$/s.exec(text)!;
+  return { kind: (prefix ?? 'antway') as PeerKind, url };
+}
+
+/** The inverse of `splitKind`. */
+export function withKind(kind: PeerKind, url: string): string {
+  return kind === 'antway' ? url : `${kind}+${url}`;
 }
 
 /** Whether a URL leads to this machine, so that nothing has to encrypt the connection. */

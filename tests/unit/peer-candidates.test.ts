@@ -18,6 +18,7 @@ describe('a text of a user', () => {
     ['antway.localhost:8080', ['http://antway.localhost:8080', 'https://antway.localhost:8080']],
     ['localhost', ['http://localhost:8080', 'anttp+http://localhost:18888', 'antd+http://localhost:8082']],
     ['anttp+http://127.0.0.1:18888', ['anttp+http://127.0.0.1:18888']],
+    ['AntTP+HTTP://127.0.0.1:18888', ['anttp+http://127.0.0.1:18888']],
     [`https://peer.example:1#sha-256=${hash}`, [`https://peer.example:1#sha-256=${hash}`]],
     ['__proto__', ['https://__proto__']],
   ])('may mean these peers: %s', (text, ids) => {

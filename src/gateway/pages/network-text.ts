@@ -1,4 +1,5 @@
 import type { Attempt, ErrorCode } from '../../errors.ts';
+import { splitKind } from '../../peer-url.ts';
 import type { NetworkOfPeer } from '../../peers/selection/pool.ts';
 import type { PeerNetwork } from '../../peers/transports/protocol.ts';
 import { type Html, html, shellTarget } from './page.ts';
@@ -95,7 +96,7 @@ function peerText(peer: NetworkOfPeer, { refusing, silent }: Reach, texts: PageT
 
 /** AntTP and antd read from the network but do not describe it. */
 function isProgram({ peer }: NetworkOfPeer): boolean {
-  return /^(anttp|antd)\+/.test(peer);
+  return splitKind(peer).kind !== 'antway';
 }
 
 function nextSteps(reader: Reader, shell: string): Html {

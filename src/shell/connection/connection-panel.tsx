@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { splitKind } from '../../peer-url.ts';
 import { Button } from '../button.tsx';
 import type { PeerStatus } from '../gateway-api.ts';
 import { Icon } from '../icons.tsx';
@@ -90,7 +91,7 @@ function aboutOf({ kind }: Connection, peers: readonly PeerStatus[]): string {
 
 /** Certificate hashes and the prefix of the kind are of no interest here. */
 function hostOf({ url }: PeerStatus): string {
-  return new URL(url.replace(/^(anttp|antd)\+/, '')).host;
+  return new URL(splitKind(url).url).host;
 }
 
 function kindOf({ kind }: PeerStatus): string {

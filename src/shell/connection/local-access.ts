@@ -4,14 +4,15 @@
  * https://wicg.github.io/local-network-access/
  */
 
-export type Space = 'loopback' | 'local' | 'public';
+import { isLoopback, splitKind } from '../../peer-url.ts';
 
-const prefix = /^(anttp|antd)\+/;
+export type Space = 'loopback' | 'local' | 'public';
 
 /** The address space of a peer's URL or an origin. A name that resolves to a private address counts as public. */
 export function spaceOf(url: string): Space {
-  const { hostname } = new URL(url.replace(prefix, ''));
-  if (/^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)) return 'loopback';
+  const parsed = new URL(splitKind(url).url);
+  if (isLoopback(parsed)) return 'loopback';
+  const { hostname } = parsed;
   const isLocal =
     /^(10(\.\d+){3}|192\.168(\.\d+){2}|172\.(1[6-9]|2\d|3[01])(\.\d+){2}|169\.254(\.\d+){2})$/.test(
       hostname,
@@ -73,7 +74,7 @@ export async function requestAccess(url: string, signal: AbortSignal): Promise<b
     ...targetOf(url),
   } as const;
   try {
-    await fetch(`${new URL(url.replace(prefix, '')).origin}/-/info`, init);
+    await fetch(`${new URL(splitKind(url).url).origin}/-/info`, init);
     return true;
   } catch {
     return false;

@@ -1,8 +1,10 @@
-import { PeerUrl } from '../../peer-url.ts';
-import { spaceOf } from './local-access.ts';
+import { isLoopback, type PeerKind, PeerUrl, splitKind, withKind } from '../../peer-url.ts';
 
-/** By the prefix of the kind. */
-const defaultPorts = { '': 8080, 'anttp+': 18888, 'antd+': 8082 };
+const defaultPorts: readonly [PeerKind, number][] = [
+  ['antway', 8080],
+  ['anttp', 18888],
+  ['antd', 8082],
+];
 
 /**
  * The URLs that a user may mean, most likely first: a text that `PeerUrl.parse` accepts, a host with or without a port,
@@ -11,22 +13,21 @@ const defaultPorts = { '': 8080, 'anttp+': 18888, 'antd+': 8082 };
  */
 export function peerCandidates(text: string, baseUrl: string): PeerUrl[] {
   const written = text.trim();
-  if (written === '/' || /^(anttp|antd)\+|#sha-/i.test(written)) return [PeerUrl.parse(written, baseUrl)];
+  const isExact = written === '/' || splitKind(written).kind !== 'antway' || /#sha-/i.test(written);
+  if (isExact) return [PeerUrl.parse(written, baseUrl)];
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(written)) return [PeerUrl.parse(originOf(written))];
   const url = /\s/.test(written) ? undefined : parsed(`http://${written}`);
   if (!url || url.username || url.password) return [PeerUrl.parse(written)];
-  if (spaceOf(url.origin) !== 'loopback') return [PeerUrl.parse(`https://${url.host}`)];
+  if (!isLoopback(url)) return [PeerUrl.parse(`https://${url.host}`)];
   if (url.port) return [PeerUrl.parse(`http://${url.host}`), PeerUrl.parse(`https://${url.host}`)];
-  return Object.entries(defaultPorts).map(([prefix, port]) =>
-    PeerUrl.parse(`${prefix}http://${url.hostname}:${port}`),
-  );
+  return defaultPorts.map(([kind, port]) => PeerUrl.parse(withKind(kind, `http://${url.hostname}:${port}`)));
 }
 
 /** The same origin, of the kind whose default port it has on this computer. */
 export function byDefaultPort(peer: PeerUrl): PeerUrl {
   const { port } = new URL(peer.origin);
-  const prefix = Object.entries(defaultPorts).find(([, each]) => String(each) === port)?.[0];
-  return prefix && peer.isLoopback ? PeerUrl.parse(prefix + peer.origin) : peer;
+  const [kind = 'antway'] = defaultPorts.find(([, each]) => String(each) === port) ?? [];
+  return kind !== 'antway' && peer.isLoopback ? PeerUrl.parse(withKind(kind, peer.origin)) : peer;
 }
 
 function parsed(text: string): URL | undefined {
