@@ -1,19 +1,12 @@
+import { byteFormat } from '../util/byte-format.ts';
 import { locale, texts } from './texts/texts.ts';
-
-const units = ['B', 'kB', 'MB', 'GB', 'TB'] as const;
 
 /** Formats bytes for the user, in decimal units: `4.2 MB`. */
 export function formatBytes(bytes: number): string {
-  let value = bytes;
-  let unit = 0;
-  // Values from 999.5 on would be shown as 1000.
-  while (value >= 999.5 && unit < units.length - 1) {
-    value /= 1000;
-    unit++;
-  }
-  const digits = unit === 0 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
-  return `${value.toLocaleString(locale, { maximumFractionDigits: digits })} ${units[unit]}`;
+  return bytesIn()(bytes);
 }
+
+const bytesIn = perLocale((locale) => byteFormat(locale, 'three'));
 
 export function formatCount(count: number): string {
   return count.toLocaleString(locale);
@@ -59,15 +52,17 @@ export function formatAge(at: number, now: number): string {
   return relative.format(Math.round(hours / 24), 'day');
 }
 
-let relativeFormat: { locale: string | undefined; format: Intl.RelativeTimeFormat } | undefined;
+const relativeTime = perLocale(
+  (locale) => new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' }),
+);
 
 /** The format is cached, because its construction costs more than a thousand uses. */
-function relativeTime(): Intl.RelativeTimeFormat {
-  if (relativeFormat?.locale !== locale || !relativeFormat) {
-    const options = { numeric: 'auto', style: 'short' } as const;
-    relativeFormat = { locale, format: new Intl.RelativeTimeFormat(locale, options) };
-  }
-  return relativeFormat.format;
+function perLocale<T>(create: (locale: string | undefined) => T): () => T {
+  let cached: { locale: string | undefined; format: T } | undefined;
+  return () => {
+    if (!cached || cached.locale !== locale) cached = { locale, format: create(locale) };
+    return cached.format;
+  };
 }
 
 /** Decodes the path of a URL for the user. Returns the path unchanged if its escapes are not UTF-8. */

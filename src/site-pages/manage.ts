@@ -1,4 +1,5 @@
 import type { SiteReport } from '../gateway/state/site-origins.ts';
+import { byteFormat } from '../util/byte-format.ts';
 import { clearOrigin } from './clear-origin.ts';
 import { announcement, button, element, link } from './elements.ts';
 import { ask, problemText, request } from './endpoint.ts';
@@ -66,9 +67,8 @@ export async function manage(place: HTMLElement, rootOrigin: string, language: L
     }
   };
   const send = (action: string) => ask('pins', 'POST', JSON.stringify({ address, action }));
-  const size = new Intl.NumberFormat(language, { style: 'unit', unit: 'megabyte', maximumFractionDigits: 2 });
   const facts = [
-    t.stored(size.format(report.storedBytes / 1e6)),
+    t.stored(byteFormat(language, 'three')(report.storedBytes)),
     report.offline && t.offline,
     pin && t.pinned,
     report.persisted === false && t.mayClear,

@@ -1,6 +1,7 @@
 import type { Archive, FolderEntry } from '../../content/archive.ts';
 import { pathDetail } from '../../content/path-detail.ts';
 import type { Language } from '../../languages.ts';
+import { byteFormat } from '../../util/byte-format.ts';
 import { encodePath } from '../http/target.ts';
 import { type Html, html, page, reportLink, shellTarget } from './page.ts';
 import type { Reader } from './reader.ts';
@@ -89,15 +90,5 @@ interface Numbers {
 /** Each page creates its formats once, because creating a format costs more than using it. */
 function numbersIn(language: Language): Numbers {
   const whole = new Intl.NumberFormat(language);
-  const oneDigit = { minimumFractionDigits: 1, maximumFractionDigits: 1, useGrouping: false };
-  const fraction = new Intl.NumberFormat(language, oneDigit);
-  const units = ['kB', 'MB', 'GB', 'TB'];
-  return {
-    count: (number) => whole.format(number),
-    bytes(number) {
-      if (number < 1000) return `${number} B`;
-      const power = Math.min(Math.floor(Math.log10(number) / 3), units.length);
-      return `${fraction.format(number / 1000 ** power)} ${units[power - 1]}`;
-    },
-  };
+  return { count: (number) => whole.format(number), bytes: byteFormat(language, 'one') };
 }

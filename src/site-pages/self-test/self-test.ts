@@ -4,6 +4,7 @@
  * page.
  */
 import { firstSpoken } from '../../languages.ts';
+import { byteFormat } from '../../util/byte-format.ts';
 import { announcement, button, element, link } from '../elements.ts';
 import { createChecks } from './checks.ts';
 import { type CheckId, createReport, type Facts, type Result } from './report.ts';
@@ -13,6 +14,7 @@ import { selfTestTexts } from './texts.ts';
 
 const language = firstSpoken(navigator.languages) ?? 'en';
 const t = selfTestTexts[language];
+const formatBytes = byteFormat(language, 'three');
 const page = document.getElementById('page')!;
 
 const marks = { passed: '✓', failed: '✕', missing: '–', skipped: '·' } as const;
@@ -76,8 +78,8 @@ function textOfFact(name: string, value: Facts[string]): string {
   if (typeof value === 'boolean') return value ? t.yes : t.no;
   if (typeof value === 'string') return value;
   if (name.endsWith('Ms')) return `${format(value)} ms`;
-  if (name === 'bytesPerSecond') return `${format(value / 1e6)} MB/s`;
-  return /bytes$/i.test(name) ? `${format(value / 1e6)} MB` : format(value);
+  if (name === 'bytesPerSecond') return `${formatBytes(value)}/s`;
+  return /bytes$/i.test(name) ? formatBytes(value) : format(value);
 }
 
 function format(value: number): string {
