@@ -56,9 +56,24 @@ function sources(folder: string): string[] {
     .map((name) => `${folder}/${name}`);
 }
 
+function read(path: string): string {
+  return readFileSync(join(root, path), 'utf8');
+}
+
+function foldersOf(folder: string): string[] {
+  return readdirSync(join(root, folder), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => `${folder}/${name}`);
+}
+
+/** The folders that a text names as `src/util/`. */
+function foldersIn(text: string): string[] {
+  return Array.from(text.matchAll(/`([\w/-]+)\/`/g), ([, path]) => path!);
+}
+
 /** The sources that a source imports, types and dynamic imports included. */
 function importsOf(path: string): string[] {
-  const text = readFileSync(join(root, path), 'utf8');
+  const text = read(path);
   const imports = text.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*'(\.[^']+)'/g);
   return Array.from(imports, ([, to]) =>
     relative(root, join(root, dirname(path), to!.replace(/\?.*$/, ''))),
@@ -92,6 +107,34 @@ describe('the layers', () => {
     expect(fault('src/shell/app.tsx', 'src/cli/main.ts')).toContain('beside');
     expect(fault('src/peers/selection/pool.ts', 'src/peers/peer.ts')).toBeUndefined();
     expect(fault('sw/sw.ts', 'src/errors.ts')).toBeUndefined();
+  });
+
+  it('are in the table of the architecture in this order, with all foundation modules', () => {
+    const [, section = ''] = read('docs/explanation/architecture.md').split('\n## Layers\n');
+    const [before = '', ...rows] = section.split('\n## ')[0]!.split('\n| ');
+    const named = rows
+      .flatMap((row) => foldersIn(row.split(' | ')[0]!))
+      .filter((path) => /^(src\/|sw$)/.test(path));
+    expect(named.toSorted()).toEqual(['sw', ...foldersOf('src')].toSorted());
+    const places = named.map((path) => placeOf(`${path}/`)!.layer);
+    expect(places).toEqual(places.toSorted((a, b) => a - b));
+    const modules = Array.from(before.matchAll(/`([\w-]+\.ts)`/g), ([, name]) => name);
+    const existing = readdirSync(join(root, 'src')).filter((name) => name.endsWith('.ts'));
+    expect(modules.toSorted()).toEqual(existing.toSorted());
+  });
+
+  it('and the folders of the tests are in the table for contributors', () => {
+    const named = new Set(foldersIn(read('CONTRIBUTING.md')));
+    const folders = [...foldersOf('src'), ...foldersOf('tests')];
+    expect(folders.filter((path) => !named.has(path))).toEqual([]);
+  });
+
+  it('have all folders of the gateway in both tables', () => {
+    const gateway = foldersOf('src/gateway').map((path) => `\`${path.slice('src/gateway/'.length)}/\``);
+    expect(gateway.length).toBeGreaterThan(3);
+    for (const path of ['docs/explanation/architecture.md', 'CONTRIBUTING.md']) {
+      expect(gateway.filter((name) => !read(path).includes(name))).toEqual([]);
+    }
   });
 
   it('are in folders that all have a place in the order', () => {
