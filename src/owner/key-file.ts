@@ -1,11 +1,10 @@
 import { Address, fromHex, toHex } from '../address.ts';
 import { AntwayError } from '../errors.ts';
+import { iterations } from './iterations.ts';
 import { OwnerKey } from './owner-key.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Rounds of PBKDF2-HMAC-SHA-256: of a new file, and the bounds for a file. More rounds could take minutes. */
-export const iterations = { made: 1_000_000, least: 600_000, most: 5_000_000 };
 const leastPassphraseCharacters = 8;
 const saltBytes = 16;
 const nonceBytes = 12;

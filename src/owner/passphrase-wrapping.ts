@@ -1,5 +1,5 @@
 import type { Address } from '../address.ts';
-import { iterations } from './key-file.ts';
+import { iterations } from './iterations.ts';
 import { unlockProblem } from './unlock-problem.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;

@@ -2,9 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Address } from '../../src/address.ts';
 import { createTar } from '../../src/archive/create-tar.ts';
-import { headerBytes, iterations, recordBytes } from '../../src/library/backup/backup-header.ts';
+import { headerBytes, recordBytes } from '../../src/library/backup/backup-header.ts';
 import { faultOf } from '../../src/library/backup/backup-problem.ts';
 import { BackupContent, encryptBackup } from '../../src/library/backup/backup-records.ts';
+import { iterations } from '../../src/owner/iterations.ts';
 import { OwnerStates } from '../../src/owner/states.ts';
 import {
   type BackupDescription,

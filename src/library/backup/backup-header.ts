@@ -1,3 +1,4 @@
+import { iterations } from '../../owner/iterations.ts';
 import { backupProblem } from './backup-problem.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -13,8 +14,6 @@ const recordBits = 20;
 /** The plaintext of every record except for the last, in bytes. */
 export const recordBytes: number = 2 ** recordBits;
 const saltBytes = 16;
-/** Rounds of the key derivation: of a new backup, and the bounds for a file. More rounds could take minutes. */
-export const iterations = { made: 1_000_000, least: 600_000, most: 5_000_000 };
 
 /** The keys of one backup, derived from its passphrase and its salt. */
 export interface BackupKeys {

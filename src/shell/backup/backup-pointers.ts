@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { Address, hexAddress } from '../../address.ts';
 import { AntwayError } from '../../errors.ts';
-import { iterations } from '../../owner/key-file.ts';
+import { iterations } from '../../owner/iterations.ts';
 import { type MovablePointer, mostLabelCharacters } from '../../owner/owned-pointers.ts';
 import { OwnerStates } from '../../owner/states.ts';
 import * as s from '../../schema.ts';
