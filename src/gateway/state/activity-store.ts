@@ -10,6 +10,7 @@ import {
   noCounts,
   type StoredActivity,
 } from '../../stats/activity.ts';
+import { lifetimeSchema } from '../../stats/lifetime-schema.ts';
 
 const key = 'activity';
 /** The pause between the first count and its write, in milliseconds. A killed worker loses at most this much. */
@@ -25,14 +26,7 @@ const storedSchema: s.Schema<StoredActivity> = s.object({
     v.map(count, s.object({ peerBytes: count, servedBytes: count })),
     v.maxSize(2 * historySeconds),
   ),
-  lifetime: s.object({
-    verifiedChunks: count,
-    verifiedBytes: count,
-    badChunks: count,
-    servedBytes: count,
-    requests: count,
-    failures: count,
-  }),
+  lifetime: lifetimeSchema(count),
 });
 
 /**

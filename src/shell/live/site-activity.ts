@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import type { ActivityReport } from '../../gateway/api/activity.ts';
 import * as s from '../../schema.ts';
 import { historySeconds } from '../../stats/activity.ts';
+import { lifetimeSchema } from '../../stats/lifetime-schema.ts';
 
 /** The maximum number of transfers of one origin, and the maximum length of a path. */
 const mostTransfers = 40;
@@ -25,14 +26,7 @@ const transfer = s.object({
 const report = s.object({
   peerBytes: samples,
   servedBytes: samples,
-  lifetime: s.object({
-    verifiedChunks: count,
-    verifiedBytes: count,
-    badChunks: count,
-    servedBytes: count,
-    requests: count,
-    failures: count,
-  }),
+  lifetime: lifetimeSchema(count),
   since: count,
   now: count,
   transfers: s.list(transfer, mostTransfers),
