@@ -102,7 +102,7 @@ async function isOutdated(
 }
 
 /** Whether a state stays when another one arrives. */
-export function outlasts(state: Pointer, other: Pointer): boolean {
+function outlasts(state: Pointer, other: Pointer): boolean {
   return !isSameState(state.record, other.record) && newestPointer(state, [other]) === state;
 }
 

@@ -83,7 +83,7 @@ export async function unpaid({ batches, offers }: Due, journal: PaymentJournal):
 }
 
 /** Those of some records that need no further payment. */
-export async function paidNames(names: readonly string[], journal: PaymentJournal): Promise<string[]> {
+async function paidNames(names: readonly string[], journal: PaymentJournal): Promise<string[]> {
   const entries = await Promise.all(names.map((name) => journal.record(name)));
   return names.filter((_, i) => isPaidFor(entries[i]));
 }
