@@ -8,7 +8,7 @@ import type { ContentReader } from './open-content.ts';
 /** Requests at the same time. */
 const parallelRequests = 8;
 
-/** Lists all chunks of an address. Fetches records, nested maps and the first chunk only. @throws as `takeInventory`. */
+/** Lists all chunks of an address. @throws as `takeInventory`. */
 export async function inventoryOf(
   { chunks, maps, manifests }: ContentReader,
   address: Address,

@@ -1,18 +1,24 @@
 import type { Address } from '../address.ts';
-import type { Chunks } from '../chunks/chunks.ts';
 import { limits } from '../limits.ts';
 import type { DataMap } from '../self-encryption/data-map.ts';
 import type { Trace } from '../stats/trace.ts';
 import type { ByteSource } from './byte-source.ts';
 
+export interface ChunkReader {
+  /** How many chunks a stream has in flight. */
+  readonly readAhead: number;
+  /** Returns a chunk's plaintext. */
+  read(map: DataMap, index: number, signal?: AbortSignal, trace?: Trace): Promise<Uint8Array>;
+}
+
 /** A self-encrypted file with random access: only the chunks that overlap a range are fetched. */
 export class ContentFile implements ByteSource {
   readonly size: number;
-  readonly #chunks: Chunks;
+  readonly #chunks: ChunkReader;
   readonly #map: DataMap;
 
   /** @param map the file's own map, not a shrunk one. */
-  constructor(map: DataMap, chunks: Chunks) {
+  constructor(map: DataMap, chunks: ChunkReader) {
     this.size = map.size;
     this.#map = map;
     this.#chunks = chunks;

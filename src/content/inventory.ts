@@ -1,11 +1,12 @@
 import { Address } from '../address.ts';
-import { blockBytes, isTar } from '../archive/tar-header.ts';
 import type { Blake3 } from '../self-encryption/blake3.ts';
 import type { DataMap } from '../self-encryption/data-map.ts';
 import { unshrink } from '../self-encryption/file.ts';
 import type { DecodedRecord } from './data-maps.ts';
 import { refuseDenied } from './deny-list.ts';
-import { checkManifestSize, isManifest, type ManifestSource, parseManifest, soleSource } from './manifest.ts';
+import { type ChunkReader, ContentFile } from './content-file.ts';
+import { type Identity, identify, kindOf, readStart } from './identify.ts';
+import { checkManifestSize, type ManifestSource, parseManifest, soleSource } from './manifest.ts';
 import type { Content, LocalManifests } from './resolver.ts';
 
 /** All chunks of a site or file: its record, the chunks of nested maps, and the chunks of all its files. */
@@ -33,10 +34,12 @@ export interface InventorySource {
 }
 
 const parallelEntries = 8;
+const missing = new Error('The source does not have this chunk.');
 
 /**
- * Lists the chunks of a site or file. Reads only the necessary data: records, nested maps, a manifest, and the first
- * chunk of the file itself (is it an archive?). Entries of a manifest that the host denies are left out.
+ * Lists the chunks of a site or file. Reads only the necessary data: records, nested maps, a manifest, and the chunks of
+ * the file itself that show whether it is an archive (the first one, those of a ZIP's directory). Entries of a manifest
+ * that the host denies are left out.
  * @throws AntwayError as `Resolver.resolve`, and the errors of the source.
  */
 export async function takeInventory(address: Address, source: InventorySource): Promise<Inventory> {
@@ -48,22 +51,33 @@ export async function takeInventory(address: Address, source: InventorySource): 
 
 class Walk {
   readonly #source: InventorySource;
+  /** Throws `missing` for a missing chunk. */
+  readonly #reader: ChunkReader;
   readonly #sizes = new Map<string, { address: Address; size: number }>();
   #isWhole = true;
 
   constructor(source: InventorySource) {
     this.#source = source;
+    this.#reader = {
+      readAhead: 1,
+      read: async (map, index) => {
+        const part = await source.read(map, index);
+        if (!part) throw missing;
+        return part;
+      },
+    };
   }
 
   async root(address: Address): Promise<Inventory['kind']> {
     const map = await this.#record(address);
     if (!map) return this.#isWhole ? 'record' : undefined;
-    const start = await this.#start(map, Math.min(blockBytes, map.size));
+    const file = new ContentFile(map, this.#reader);
+    const start = await this.#needed(readStart(file));
     if (!start) return undefined;
-    if (isTar(start)) return 'archive';
-    if (!isManifest(start)) return 'file';
-    checkManifestSize(map.size);
-    const manifest = await this.#start(map, map.size);
+    const identity = await this.#identify(file, start);
+    if (identity?.format !== 'manifest') return identity && kindOf(identity);
+    checkManifestSize(file.size);
+    const manifest = await this.#needed(file.read(0, file.size));
     return manifest ? this.manifest(manifest) : 'archive';
   }
 
@@ -79,12 +93,20 @@ class Walk {
     return 'archive';
   }
 
-  /** The file may be an archive. Its first chunk tells only that, so the inventory is whole without it. */
   async #sole(source: ManifestSource): Promise<Inventory['kind']> {
     const map = source.kind === 'embedded' ? await this.#map(source.map) : await this.#record(source.address);
     if (!map) return this.#isWhole ? 'file' : undefined;
-    const start = await this.#peek(map, Math.min(blockBytes, map.size)).catch(() => undefined);
-    return start && (isTar(start) ? 'archive' : 'file');
+    const identity = await this.#identify(new ContentFile(map, this.#reader));
+    return identity && kindOf(identity);
+  }
+
+  /** These chunks show only the format, so the inventory is whole without them. @returns undefined without them. */
+  async #identify(file: ContentFile, start?: Uint8Array): Promise<Identity | undefined> {
+    try {
+      return await identify(file, start ?? (await readStart(file)));
+    } catch {
+      return undefined;
+    }
   }
 
   async #entries(sources: readonly ManifestSource[]): Promise<void> {
@@ -122,20 +144,12 @@ class Walk {
     return { kind, hashes, sizes, isWhole: this.#isWhole };
   }
 
-  /** Without the first bytes, the inventory is not whole. */
-  async #start(map: DataMap, length: number): Promise<Uint8Array | undefined> {
-    return (await this.#peek(map, length)) ?? this.#missing();
-  }
-
-  /** @returns undefined if a chunk is missing. */
-  async #peek(map: DataMap, length: number): Promise<Uint8Array | undefined> {
-    const bytes = new Uint8Array(length);
-    for (let i = 0; i < map.count && map.offsets[i]! < length; i++) {
-      const part = await this.#source.read(map, i);
-      if (!part) return undefined;
-      bytes.set(part.subarray(0, length - map.offsets[i]!), map.offsets[i]!);
-    }
-    return bytes;
+  /** Without these data, the inventory is not whole. @returns undefined if a chunk is missing. */
+  #needed<T>(reading: Promise<T>): Promise<T | undefined> {
+    return reading.catch((error) => {
+      if (error !== missing) throw error;
+      return this.#missing();
+    });
   }
 
   /** @returns the file's own map; undefined for a record that is not a map. */
@@ -150,19 +164,15 @@ class Walk {
   async #map(map: DataMap): Promise<DataMap | undefined> {
     await this.#foundAll(map);
     let current = map;
-    let isMissing = false;
-    const root = await unshrink(map, async (level, index) => {
+    const open = async (level: DataMap, index: number) => {
       if (level !== current) {
         current = level;
         await this.#foundAll(level);
       }
-      const part = await this.#source.read(level, index);
-      isMissing ||= !part;
-      return part ?? new Uint8Array();
-    }).catch((error) => {
-      if (!isMissing) throw error;
-    });
-    if (!root) return this.#missing();
+      return this.#reader.read(level, index);
+    };
+    const root = await this.#needed(unshrink(map, open));
+    if (!root) return undefined;
     if (root !== map) await this.#foundAll(root);
     return root;
   }

@@ -1,6 +1,4 @@
 import type { Address } from '../address.ts';
-import { blockBytes, isTar } from '../archive/tar-header.ts';
-import { isZip } from '../archive/zip-directory.ts';
 import type { Chunks } from '../chunks/chunks.ts';
 import type { VerifiedChunk } from '../chunks/verified-chunk.ts';
 import { AntwayError, isAbsentSomewhere } from '../errors.ts';
@@ -18,13 +16,13 @@ import { type ByteSource, memorySource } from './byte-source.ts';
 import { ContentFile } from './content-file.ts';
 import { DataMaps } from './data-maps.ts';
 import { refuseDenied } from './deny-list.ts';
-import { checkManifestSize, isManifest, type ManifestSource, parseManifest, soleSource } from './manifest.ts';
+import { type Identity, identify, readStart } from './identify.ts';
+import { checkManifestSize, type ManifestSource, parseManifest, soleSource } from './manifest.ts';
 import type { Pointer } from './pointer.ts';
 import { type PointerMemory, Pointers } from './pointers.ts';
 import { Prefetcher } from './prefetcher.ts';
 import { prefetchParts, type ReadHint } from './read-hint.ts';
 import { loadTarchive } from './tarchive.ts';
-import { loadZip } from './zip.ts';
 
 export type Content =
   | { kind: 'file'; source: ByteSource }
@@ -256,13 +254,14 @@ export class Resolver {
     const { map } = this.#maps.decode(address, bytes);
     if (!map) return { content: { kind: 'record', source: memorySource(bytes) }, records };
     const file = await this.#loadFile(map, signal, trace, records);
-    const start = await file.read(0, Math.min(blockBytes, file.size), signal, trace);
-    if (isManifest(start)) {
+    const start = await readStart(file, signal, trace);
+    const identity = await identify(file, start, signal);
+    if (identity.format === 'manifest') {
       checkManifestSize(file.size);
       const content = await this.#loadManifest(await file.read(0, file.size, signal, trace), signal);
       return { content, records: [...records, ...file.chunks(0, file.size)] };
     }
-    const content = await this.#loadContent(file, start, signal);
+    const content = await this.#loadContent(file, identity, signal);
     records.push(...file.chunks(0, start.length));
     if (content.kind === 'archive') records.push(...file.chunks(file.size - 1, file.size));
     return { content, records };
@@ -304,15 +303,19 @@ export class Resolver {
 
   async #loadSingle(source: ByteSource, signal: AbortSignal): Promise<Content> {
     if (!(source instanceof ContentFile)) return { kind: 'file', source };
-    return this.#loadContent(source, await source.read(0, Math.min(blockBytes, source.size), signal), signal);
+    const identity = await identify(source, await readStart(source, signal), signal);
+    return this.#loadContent(source, identity, signal);
   }
 
-  /** @param start the first bytes of the file, which show its format. */
-  async #loadContent(file: ContentFile, start: Uint8Array, signal?: AbortSignal): Promise<Content> {
-    if (isTar(start)) return { kind: 'archive', archive: await loadTarchive(file, signal), tar: file };
-    const archive = isZip(start) ? await loadZip(file, signal) : undefined;
-    if (archive) return { kind: 'archive', archive, tar: undefined, zip: file };
-    return { kind: 'file', source: file };
+  async #loadContent(file: ContentFile, identity: Identity, signal?: AbortSignal): Promise<Content> {
+    switch (identity.format) {
+      case 'tar':
+        return { kind: 'archive', archive: await loadTarchive(file, signal), tar: file };
+      case 'zip':
+        return { kind: 'archive', archive: identity.archive, tar: undefined, zip: file };
+      default:
+        return { kind: 'file', source: file };
+    }
   }
 
   async #loadSource(source: ManifestSource, signal?: AbortSignal): Promise<ByteSource> {

@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { Address } from '../../src/address.ts';
 import { encodeManifest } from '../../src/content/manifest.ts';
+import { readSiteHead } from '../../src/library/site-file-head.ts';
 import { parseVisit, type Visit } from '../../src/library/visits.ts';
+import { makeZip } from '../support/zip.ts';
 import { codec, encryptedFile } from './support/encrypted-file.ts';
 import { freshIndexedDb } from './support/indexed-db.ts';
 import { tarchive } from './support/tar.ts';
@@ -64,6 +66,26 @@ it('lists a private archive as one once its first chunk is stored, also if it wa
   await pins.work();
   expect(await library.list()).toMatchObject([{ kind: 'archive', offline: true }]);
   await pins.close();
+});
+
+it('lists and exports a pinned ZIP as an archive, also if it was never opened', async () => {
+  const { address, records } = await encryptedFile(makeZip([{ path: 'index.html', data: '<p>page' }]));
+  const sender = startWorker(records);
+  await sender.pins.pin(address);
+  await sender.pins.work();
+  expect(await sender.library.list()).toMatchObject([{ kind: 'archive', offline: true }]);
+  const label = { title: null, icon: null, files: null, size: null };
+  const exported = await sender.library.export(address, async () => label);
+  expect(await readSiteHead(exported)).toMatchObject({ kind: 'archive' });
+  const content = await new Response(exported.stream(0, exported.size)).bytes();
+  await sender.pins.close();
+
+  freshIndexedDb();
+  const receiver = startWorker(new Map());
+  await receiver.library.import(new Blob([content]).stream());
+  await receiver.pins.work();
+  expect(await receiver.library.list()).toMatchObject([{ kind: 'archive', offline: true }]);
+  await receiver.pins.close();
 });
 
 it('counts chunks that wait to be written as stored', async () => {
