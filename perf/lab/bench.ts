@@ -4,7 +4,7 @@ import { loadBrotliDecoder } from '../../src/self-encryption/brotli.ts';
 import { Codec, type CodecPlatform } from '../../src/self-encryption/codec.ts';
 import type { DataMap } from '../../src/self-encryption/data-map.ts';
 import { type Encrypter, type EncryptWorkers, withEncrypter } from '../../src/self-encryption/encrypter.ts';
-import { encryptFile, unshrink } from '../../src/self-encryption/file.ts';
+import { encryptFile, readInnerMap, unshrink } from '../../src/self-encryption/file.ts';
 import { takeStored } from '../../src/self-encryption/stored.ts';
 import { xorPad } from '../../src/self-encryption/xor.ts';
 import { bufferAccess } from '../../src/util/random-access.ts';
@@ -90,7 +90,7 @@ async function prepare(
         emit: async ({ address, bytes }) => void encrypted.set(address.hex, bytes),
       });
       const decrypt = (of: DataMap, i: number) => codec.decrypt(of, i, encrypted.get(of.address(i).hex)!);
-      const root = await unshrink(map, decrypt);
+      const root = await unshrink(map, (nested) => readInnerMap(nested, decrypt));
       await decrypt(root, 0);
       return async () => {
         for (let i = 0; i < root.count; i++) await decrypt(root, i);

@@ -15,6 +15,7 @@ export async function inventoryOf(
   signal: AbortSignal,
 ): Promise<Inventory> {
   return takeInventory(address, {
+    maps,
     manifests,
     denied: new Set(),
     blake3: await loadBlake3(),

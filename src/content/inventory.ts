@@ -1,8 +1,7 @@
 import { Address } from '../address.ts';
 import type { Blake3 } from '../self-encryption/blake3.ts';
 import type { DataMap } from '../self-encryption/data-map.ts';
-import { unshrink } from '../self-encryption/file.ts';
-import type { DecodedRecord } from './data-maps.ts';
+import type { DataMaps, DecodedRecord } from './data-maps.ts';
 import { refuseDenied } from './deny-list.ts';
 import { type ChunkReader, ContentFile } from './content-file.ts';
 import { type Identity, identify, kindOf, readStart } from './identify.ts';
@@ -21,6 +20,7 @@ export interface Inventory {
 }
 
 export interface InventorySource {
+  maps: DataMaps;
   /** Resolves to undefined to continue without the record. */
   record(address: Address): Promise<DecodedRecord | undefined>;
   /** Resolves to undefined to continue without the chunk. */
@@ -34,7 +34,7 @@ export interface InventorySource {
 }
 
 const parallelEntries = 8;
-const missing = new Error('The source does not have this chunk.');
+const missing = new Error('missing');
 
 /**
  * Lists the chunks of a site or file. Reads only the necessary data: records, nested maps, a manifest, and the chunks of
@@ -162,18 +162,9 @@ class Walk {
   }
 
   async #map(map: DataMap): Promise<DataMap | undefined> {
-    await this.#foundAll(map);
-    let current = map;
-    const open = async (level: DataMap, index: number) => {
-      if (level !== current) {
-        current = level;
-        await this.#foundAll(level);
-      }
-      return this.#reader.read(level, index);
-    };
-    const root = await this.#needed(unshrink(map, open));
-    if (!root) return undefined;
-    if (root !== map) await this.#foundAll(root);
+    const onNested = (nested: DataMap) => this.#foundAll(nested);
+    const root = await this.#needed(this.#source.maps.fileMap(map, this.#reader, onNested));
+    if (root) await this.#foundAll(root);
     return root;
   }
 

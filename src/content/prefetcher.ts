@@ -7,7 +7,6 @@ import type { ChunkPeers } from '../peers/chunk-peers.ts';
 import type { PrefetchRange } from '../peers/transports/protocol.ts';
 import { loadBlake3 } from '../self-encryption/blake3.ts';
 import type { DataMap } from '../self-encryption/data-map.ts';
-import { unshrink } from '../self-encryption/file.ts';
 import type { DataMaps } from './data-maps.ts';
 import { PrefetchSession } from './prefetch-session.ts';
 
@@ -127,10 +126,12 @@ export class Prefetcher {
   ): Promise<void> {
     let { map } = this.#maps.decode(address, bytes);
     if (map && map.childLevel > 0) {
-      map = await unshrink(map, (level, index) => {
-        for (const { session } of prefetches) session.expect(level.address(index));
-        return this.#chunks.read(level, index, signal);
-      });
+      const onNested = (nested: DataMap) => {
+        for (const { session } of prefetches) {
+          for (let i = 0; i < nested.count; i++) session.expect(nested.address(i));
+        }
+      };
+      map = await this.#maps.fileMap(map, this.#chunks, onNested, signal);
     }
     for (const prefetch of prefetches) {
       // The peer parsed this record as a data map, but it is not one. Do not penalise the peer.

@@ -6,7 +6,6 @@ import { limits } from '../limits.ts';
 import type { ChunkPeers } from '../peers/chunk-peers.ts';
 import { loadBlake3 } from '../self-encryption/blake3.ts';
 import type { DataMap } from '../self-encryption/data-map.ts';
-import { unshrink } from '../self-encryption/file.ts';
 import type { Trace } from '../stats/trace.ts';
 import { AbortGroup } from '../util/abort-group.ts';
 import { LruCache } from '../util/lru-cache.ts';
@@ -274,10 +273,10 @@ export class Resolver {
     trace?: Trace,
     records: Address[] = [],
   ): Promise<ContentFile> {
-    const root = await unshrink(map, (level, index) => {
-      records.push(level.address(index));
-      return this.#chunks.read(level, index, signal, trace);
-    });
+    const onNested = (nested: DataMap) => {
+      for (let i = 0; i < nested.count; i++) records.push(nested.address(i));
+    };
+    const root = await this.#maps.fileMap(map, this.#chunks, onNested, signal, trace);
     return new ContentFile(root, this.#chunks);
   }
 

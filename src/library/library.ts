@@ -245,6 +245,7 @@ export class Library {
     };
     try {
       return await takeInventory(address, {
+        maps,
         manifests,
         denied,
         blake3: await loadBlake3(),

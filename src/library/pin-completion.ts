@@ -65,6 +65,7 @@ export class PinCompletion {
     pin.tally = found;
     const addReferences = this.#referencesFor(pin, signal);
     const inventory = await takeInventory(pin.address, {
+      maps,
       manifests,
       denied,
       blake3: await loadBlake3(),

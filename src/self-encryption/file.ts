@@ -139,12 +139,12 @@ async function encryptParts(
 }
 
 /**
- * Resolves shrunk data maps down to the map of the file itself. @param decryptChunk returns a chunk's plaintext.
- * @throws AntwayError `TOO_LARGE` past 8 levels, `CORRUPT` for a nested map that does not parse.
+ * Resolves shrunk data maps down to the map of the file itself. @param innerOf as `readInnerMap`.
+ * @throws AntwayError `TOO_LARGE` past 8 levels or 64 MiB for one of them, and the errors of `innerOf`.
  */
 export async function unshrink(
   map: DataMap,
-  decryptChunk: (map: DataMap, index: number) => Promise<Uint8Array>,
+  innerOf: (nested: DataMap) => Promise<DataMap>,
 ): Promise<DataMap> {
   let current = map;
   for (let depth = 0; current.childLevel > 0; depth++) {
@@ -154,11 +154,21 @@ export async function unshrink(
     if (current.size > limits.indexBytes) {
       throw new AntwayError('TOO_LARGE', `A nested data map of ${current.size} bytes is over the limit.`);
     }
-    const wrapper = current;
-    const parts = await Promise.all(Array.from(wrapper.sizes, (_, i) => decryptChunk(wrapper, i)));
-    const serialised = new Uint8Array(wrapper.size);
-    for (const [i, part] of parts.entries()) serialised.set(part, wrapper.offsets[i]!);
-    current = decodeBincode(serialised);
+    current = await innerOf(current);
   }
   return current;
+}
+
+/**
+ * Returns the map that the chunks of a shrunk map contain. @param decryptChunk returns a chunk's plaintext.
+ * @throws AntwayError `CORRUPT` for a map that does not parse.
+ */
+export async function readInnerMap(
+  nested: DataMap,
+  decryptChunk: (map: DataMap, index: number) => Promise<Uint8Array>,
+): Promise<DataMap> {
+  const parts = await Promise.all(Array.from(nested.sizes, (_, i) => decryptChunk(nested, i)));
+  const serialised = new Uint8Array(nested.size);
+  for (const [i, part] of parts.entries()) serialised.set(part, nested.offsets[i]!);
+  return decodeBincode(serialised);
 }

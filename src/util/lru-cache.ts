@@ -1,18 +1,18 @@
 /** A cache that removes the least recently used entries when their sizes together exceed a limit. */
-export class LruCache<Value> {
+export class LruCache<Value, Key = string> {
   readonly #maxSize: number;
-  readonly #sizeOf: (value: Value) => number;
+  readonly #sizeOf: (value: Value, key: Key) => number;
   /** A `Map` iterates in the order of insertion: the least recently used entry is the first. */
-  readonly #entries = new Map<string, { value: Value; size: number }>();
+  readonly #entries = new Map<Key, { value: Value; size: number }>();
   #size = 0;
 
   /** @param sizeOf called once for each stored value, in the unit of `maxSize`. The default counts entries. */
-  constructor(maxSize: number, sizeOf: (value: Value) => number = () => 1) {
+  constructor(maxSize: number, sizeOf: (value: Value, key: Key) => number = () => 1) {
     this.#maxSize = maxSize;
     this.#sizeOf = sizeOf;
   }
 
-  get(key: string): Value | undefined {
+  get(key: Key): Value | undefined {
     const entry = this.#entries.get(key);
     if (!entry) return undefined;
     this.#entries.delete(key);
@@ -21,14 +21,14 @@ export class LruCache<Value> {
   }
 
   /** Whether there is a value. Does not mark it as used. */
-  has(key: string): boolean {
+  has(key: Key): boolean {
     return this.#entries.has(key);
   }
 
   /** Stores or replaces a value. A value larger than the limit is not stored. */
-  set(key: string, value: Value): void {
+  set(key: Key, value: Value): void {
     this.delete(key);
-    const size = this.#sizeOf(value);
+    const size = this.#sizeOf(value, key);
     if (size > this.#maxSize) return;
     this.#entries.set(key, { value, size });
     this.#size += size;
@@ -38,7 +38,7 @@ export class LruCache<Value> {
     }
   }
 
-  delete(key: string): void {
+  delete(key: Key): void {
     this.#size -= this.#entries.get(key)?.size ?? 0;
     this.#entries.delete(key);
   }

@@ -1,6 +1,6 @@
 /** Concurrent callers for the same key share one run, which is aborted only when every waiting caller has aborted. */
-export class SingleFlight<T> {
-  readonly #flights = new Map<string, Flight<T>>();
+export class SingleFlight<T, Key = string> {
+  readonly #flights = new Map<Key, Flight<T>>();
 
   /**
    * @param work started unless a run for `key` is in progress. Its signal aborts when no caller waits any more.
@@ -8,7 +8,7 @@ export class SingleFlight<T> {
    * @throws the error of `work`, or the reason of the caller's own signal.
    */
   run(
-    key: string,
+    key: Key,
     signal: AbortSignal | undefined,
     work: (signal: AbortSignal) => Promise<T>,
     onJoin?: () => void,
@@ -27,7 +27,7 @@ export class SingleFlight<T> {
     return this.#join(key, flight, signal);
   }
 
-  #join(key: string, flight: Flight<T>, signal: AbortSignal | undefined): Promise<T> {
+  #join(key: Key, flight: Flight<T>, signal: AbortSignal | undefined): Promise<T> {
     flight.waiting++;
     if (!signal) return flight.promise; // never leaves, so the count never falls to zero
     return new Promise((resolve, reject) => {
@@ -44,7 +44,7 @@ export class SingleFlight<T> {
     });
   }
 
-  #end(key: string, flight: Flight<T>): void {
+  #end(key: Key, flight: Flight<T>): void {
     if (this.#flights.get(key) === flight) this.#flights.delete(key);
   }
 }

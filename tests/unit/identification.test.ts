@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { Address } from '../../src/address.ts';
+import { DataMaps } from '../../src/content/data-maps.ts';
 import { takeInventory } from '../../src/content/inventory.ts';
 import { encodeManifest, type ManifestSource } from '../../src/content/manifest.ts';
 import { Resolver } from '../../src/content/resolver.ts';
@@ -78,6 +79,7 @@ it('is the same for a reader and for the library', async () => {
     const resolver = new Resolver({ chunks, peers, manifests });
     expect((await resolver.resolve(address)).kind, name).toBe(kind);
     const inventory = await takeInventory(address, {
+      maps: new DataMaps(),
       manifests,
       denied: new Set(),
       blake3: await codec.blake3(),
@@ -97,6 +99,7 @@ it('of a ZIP needs its end, but the inventory is whole without it', async () => 
   const missing = [async () => undefined, () => Promise.reject(new Error('no peer has it'))];
   for (const instead of missing) {
     const inventory = await takeInventory(address, {
+      maps: new DataMaps(),
       manifests: { get: async () => undefined },
       denied: new Set(),
       blake3: await codec.blake3(),
@@ -117,6 +120,7 @@ it('of a manifest of one file needs none of the file’s chunks to know them all
   const missing = [async () => undefined, () => Promise.reject(new Error('no peer has it'))];
   for (const read of missing) {
     const inventory = await takeInventory(Address.fromBytes(blake3(manifest)), {
+      maps: new DataMaps(),
       manifests: { get: async () => manifest },
       denied: new Set(),
       blake3,

@@ -1,8 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { Address } from '../../src/address.ts';
 import { createTarchive } from '../../src/archive/create-tar.ts';
 import { Chunks } from '../../src/chunks/chunks.ts';
+import { nodePlatform } from '../../src/cli/platform.ts';
 import { DataMaps } from '../../src/content/data-maps.ts';
+import { takeInventory } from '../../src/content/inventory.ts';
 import { Prefetcher } from '../../src/content/prefetcher.ts';
 import { prefetchParts } from '../../src/content/read-hint.ts';
 import { Resolver } from '../../src/content/resolver.ts';
@@ -10,13 +12,14 @@ import { AntwayError } from '../../src/errors.ts';
 import { limits } from '../../src/limits.ts';
 import type { PrefetchOptions } from '../../src/peers/chunk-peers.ts';
 import { encodeOpen, type PrefetchRange } from '../../src/peers/transports/protocol.ts';
+import { Codec } from '../../src/self-encryption/codec.ts';
 import {
   type DataMap,
   decodeDataMap,
   encodeDataMap,
   MapBuilder,
 } from '../../src/self-encryption/data-map.ts';
-import { unshrink } from '../../src/self-encryption/file.ts';
+import { readInnerMap, unshrink } from '../../src/self-encryption/file.ts';
 import { Stats } from '../../src/stats/stats.ts';
 import { bufferAccess } from '../../src/util/random-access.ts';
 import { codec, encryptedFile, noise, type Records, shrink } from './support/encrypted-file.ts';
@@ -70,10 +73,9 @@ class OpeningPeers extends MemoryPeers {
       if (bytes) await onRecord(of, bytes);
     };
     await send(address);
-    const map = await unshrink(decodeDataMap(bytesOf(address))!, async (level, i) => {
-      // They are asked for all at once, and sent in order.
-      if (i === 0) for (let chunk = 0; chunk < level.count; chunk++) await send(level.address(chunk));
-      return codec.decrypt(level, i, bytesOf(level.address(i)));
+    const map = await unshrink(decodeDataMap(bytesOf(address))!, async (level) => {
+      for (let chunk = 0; chunk < level.count; chunk++) await send(level.address(chunk));
+      return readInnerMap(level, (_, i) => codec.decrypt(level, i, bytesOf(level.address(i))));
     });
     for (const i of chunksOf(map, range)) {
       await send(map.address(i));
@@ -116,6 +118,37 @@ describe('prefetching', () => {
     expect(await content.source.read(0, text.length)).toEqual(text);
     expect(peers.opened).toHaveLength(1);
     expect(peers.asked).toEqual([]);
+  });
+
+  it('decrypts each chunk of nested maps once, also for the inventory of the visit', async () => {
+    const file = await encryptedFile(text);
+    const { address, records } = await shrink((await shrink(file.map, file.records)).map, file.records);
+    const peers = new OpeningPeers(records);
+    const store = new MemoryStore();
+    // No decrypted chunk stays in memory, as when a video has filled it.
+    const ownCodec = new Codec({ ...nodePlatform, aead: 'sodium' });
+    const chunks = new Chunks({ codec: ownCodec, store, peers, stats: new Stats(), memoryBytes: 0 });
+    const maps = new DataMaps();
+    const decrypt = vi.spyOn(ownCodec, 'decrypt');
+    const resolver = new Resolver({ chunks, peers, maps });
+    const content = await resolver.resolve(address, undefined, undefined, wholeFile);
+    expect(content.kind).toBe('file');
+    const inventory = await takeInventory(address, {
+      maps,
+      manifests: { get: async () => undefined },
+      denied: new Set(),
+      blake3: await codec.blake3(),
+      record: async (at) => maps.decode(at, (await chunks.record(at)).bytes),
+      read: (map, index) => chunks.read(map, index),
+    });
+    // The record of the outer map, and three chunks of each of three maps.
+    expect(inventory).toMatchObject({ kind: 'file', isWhole: true });
+    expect(inventory.sizes).toHaveLength(10);
+    const decrypted = decrypt.mock.calls.flatMap(([map, index]) =>
+      map.childLevel > 0 ? [map.address(index).hex] : [],
+    );
+    expect(decrypted).toHaveLength(6);
+    expect(new Set(decrypted).size).toBe(6);
   });
 
   it('requests a chunk that the prefetch did not bring', async () => {

@@ -11,7 +11,7 @@ import {
   encodeBincode,
   encodeDataMap,
 } from '../../src/self-encryption/data-map.ts';
-import { encryptFile, unshrink } from '../../src/self-encryption/file.ts';
+import { encryptFile, readInnerMap, unshrink } from '../../src/self-encryption/file.ts';
 import { bufferAccess } from '../../src/util/random-access.ts';
 import { fromHex, storedChunk, vectorDetail, vectorInput, vectors } from '../support/vectors.ts';
 
@@ -38,7 +38,7 @@ async function openAll(
   chunk: (address: Address) => Uint8Array,
 ): Promise<Uint8Array> {
   const decryptChunk = (of: DataMap, i: number) => codec.decrypt(of, i, chunk(of.address(i)));
-  const root = await unshrink(map, decryptChunk);
+  const root = await unshrink(map, (nested) => readInnerMap(nested, decryptChunk));
   const plain = new Uint8Array(root.size);
   for (let i = 0; i < root.count; i++) plain.set(await decryptChunk(root, i), root.offsets[i]!);
   return plain;

@@ -7,7 +7,7 @@ import type { Archive } from '../../src/content/archive.ts';
 import { ContentFile } from '../../src/content/content-file.ts';
 import { loadTarchive } from '../../src/content/tarchive.ts';
 import { limits } from '../../src/limits.ts';
-import { unshrink } from '../../src/self-encryption/file.ts';
+import { readInnerMap, unshrink } from '../../src/self-encryption/file.ts';
 import { encryptedFile, noise } from './support/encrypted-file.ts';
 import { chunksOver } from './support/fake-network.ts';
 import { pax, tar, tarchive, tarMember } from './support/tar.ts';
@@ -15,7 +15,7 @@ import { pax, tar, tarchive, tarMember } from './support/tar.ts';
 async function open(bytes: Uint8Array) {
   const { map, records } = await encryptedFile(bytes);
   const { chunks, peers } = chunksOver(records);
-  const root = await unshrink(map, (of, i) => chunks.read(of, i));
+  const root = await unshrink(map, (nested) => readInnerMap(nested, (of, i) => chunks.read(of, i)));
   const archive = await loadTarchive(new ContentFile(root, chunks));
   return { archive, peers, root };
 }

@@ -7,7 +7,7 @@ import { type Address, equalBytes, toHex } from '../../../src/address.ts';
 import type { AeadName } from '../../../src/self-encryption/aead.ts';
 import { Codec } from '../../../src/self-encryption/codec.ts';
 import { type DataMap, decodeDataMap } from '../../../src/self-encryption/data-map.ts';
-import { encryptFile, unshrink } from '../../../src/self-encryption/file.ts';
+import { encryptFile, readInnerMap, unshrink } from '../../../src/self-encryption/file.ts';
 import { bufferAccess } from '../../../src/util/random-access.ts';
 
 export interface EncryptedInPage {
@@ -75,7 +75,7 @@ async function openAll(
   chunk: (address: Address) => Promise<Uint8Array>,
 ): Promise<Uint8Array> {
   const decryptChunk = async (of: DataMap, i: number) => codec.decrypt(of, i, await chunk(of.address(i)));
-  const root = await unshrink(map, decryptChunk);
+  const root = await unshrink(map, (nested) => readInnerMap(nested, decryptChunk));
   const plain = new Uint8Array(root.size);
   for (let i = 0; i < root.count; i++) plain.set(await decryptChunk(root, i), root.offsets[i]!);
   return plain;
