@@ -4,7 +4,7 @@ import { readInnerMap, unshrink } from '../self-encryption/file.ts';
 import type { Trace } from '../stats/trace.ts';
 import { LruCache } from '../util/lru-cache.ts';
 import { SingleFlight } from '../util/single-flight.ts';
-import type { ChunkReader } from './file.ts';
+import type { ChunkReader } from './content-file.ts';
 
 /** A record, decoded as far as it is a data map. */
 export interface DecodedRecord {

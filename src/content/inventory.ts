@@ -1,9 +1,9 @@
 import { Address } from '../address.ts';
 import type { Blake3 } from '../self-encryption/blake3.ts';
 import type { DataMap } from '../self-encryption/data-map.ts';
+import { type ChunkReader, ContentFile } from './content-file.ts';
 import type { DataMaps, DecodedRecord } from './data-maps.ts';
 import { refuseDenied } from './deny-list.ts';
-import { type ChunkReader, ContentFile } from './content-file.ts';
 import { type Identity, identify, kindOf, readStart } from './identify.ts';
 import { checkManifestSize, type ManifestSource, parseManifest, soleSource } from './manifest.ts';
 import type { Content, LocalManifests } from './resolver.ts';

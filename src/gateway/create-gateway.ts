@@ -9,10 +9,11 @@ import { Library } from '../library/library.ts';
 import { limits } from '../limits.ts';
 import type { NodesStatus } from '../nodes/nodes.ts';
 import type { ChunkPeers, NodeSource } from '../peers/chunk-peers.ts';
+import { noPeers } from '../peers/no-peers.ts';
 import type { PendingLookup } from '../peers/selection/pending-lookups.ts';
 import { type NetworkOfPeer, type PeerDescription, PeerPool } from '../peers/selection/pool.ts';
 import { Codec, type CodecPlatform } from '../self-encryption/codec.ts';
-import type { Stats } from '../stats/stats.ts';
+import { Stats } from '../stats/stats.ts';
 import { StatsBroadcast } from './api/broadcast.ts';
 import type { ApiContext } from './api/endpoint.ts';
 import { ContentHandler } from './content-handler.ts';
@@ -31,7 +32,6 @@ import { ManifestStore } from './state/manifest-store.ts';
 import { PointerStore } from './state/pointer-store.ts';
 import type { ServerConfigSource } from './state/server-config.ts';
 import { SiteOrigins } from './state/site-origins.ts';
-import { localResolver } from './state/stored-share.ts';
 import { Trust } from './state/trust.ts';
 import { TrustTokens } from './state/trust-tokens.ts';
 
@@ -138,7 +138,15 @@ export function createGateway(deployment: Deployment, dependencies: GatewayDepen
     const chunks = new Chunks({ codec, store, peers, stats, memoryBytes, onMiss });
     const maps = new DataMaps();
     const resolver = new Resolver({ chunks, peers, maps, manifests, pointers, denied });
-    const local = localResolver({ codec, store, manifests, denied });
+    const storedChunks = new Chunks({
+      codec,
+      store,
+      peers: noPeers,
+      stats: new Stats(),
+      memoryBytes: limits.localMemoryBytes,
+    });
+    /** Sends no requests to peers. Its reads are not counted. */
+    const local = new Resolver({ chunks: storedChunks, peers: noPeers, maps, manifests, denied });
     const trust = new Trust(config.trusted, state, tokens);
     const library: Library = new Library({
       store,

@@ -207,7 +207,10 @@ describe('when no peer has the chunk, the error', () => {
     const { fetch } = pool(liar.url, none.url);
     await fetch().catch(() => undefined);
     const error = await fetch().catch((error) => error);
-    expect(error).toMatchObject({ code: 'CORRUPT', message: expect.stringContaining('excluded for a while') });
+    expect(error).toMatchObject({
+      code: 'CORRUPT',
+      message: expect.stringContaining('excluded for a while'),
+    });
     expect(error.message).not.toContain('for this address');
     expect(error.details.attempts).toMatchObject([
       { peer: liar.url, stage: 'connect' },

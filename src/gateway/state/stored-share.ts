@@ -1,12 +1,6 @@
-import { Chunks } from '../../chunks/chunks.ts';
 import type { PinningStore } from '../../chunks/store.ts';
-import { type LocalManifests, Resolver } from '../../content/resolver.ts';
-import { AntwayError } from '../../errors.ts';
+import type { Resolver } from '../../content/resolver.ts';
 import type { Library } from '../../library/library.ts';
-import { limits } from '../../limits.ts';
-import type { ChunkPeers } from '../../peers/chunk-peers.ts';
-import type { Codec } from '../../self-encryption/codec.ts';
-import { Stats } from '../../stats/stats.ts';
 import type { ContentTarget } from '../http/target.ts';
 
 /** How many chunks are stored on this device. `total` is null if unknown. */
@@ -20,30 +14,6 @@ export interface StoredParts {
   /** The file in an archive that the URL names. Null if there is none, or if the archive's index is not stored. */
   file: (StoredShare & { path: string }) | null;
   whole: StoredShare;
-}
-
-const nobody: ChunkPeers = {
-  fetch: async ({ hex }) => {
-    throw new AntwayError('NOT_FOUND', 'This is not stored on this device.', { address: hex });
-  },
-};
-
-/** A resolver that sends no requests to peers and does not count its reads. */
-export function localResolver(options: {
-  codec: Codec;
-  store: PinningStore;
-  manifests: LocalManifests;
-  denied: ReadonlySet<string>;
-}): Resolver {
-  const { codec, store, manifests, denied } = options;
-  const chunks = new Chunks({
-    codec,
-    store,
-    peers: nobody,
-    stats: new Stats(),
-    memoryBytes: limits.localMemoryBytes,
-  });
-  return new Resolver({ chunks, peers: nobody, manifests, denied });
 }
 
 /** @param resolver a resolver that sends no requests to peers. */
