@@ -1,14 +1,11 @@
 import type { Address } from '../address.ts';
-import { toHex } from '../address.ts';
 import { AntwayError } from '../errors.ts';
 import type { ChunkPeers } from '../peers/chunk-peers.ts';
 import type { Codec } from '../self-encryption/codec.ts';
-import type { DataMap } from '../self-encryption/data-map.ts';
-import type { ChunkState, Stats } from '../stats/stats.ts';
+import type { Stats } from '../stats/stats.ts';
 import type { Trace } from '../stats/trace.ts';
 import { LruCache } from '../util/lru-cache.ts';
 import { SingleFlight } from '../util/single-flight.ts';
-import { readAheadChunks } from './read-ahead.ts';
 import type { ChunkStore } from './store.ts';
 import { VerifiedChunk } from './verified-chunk.ts';
 
@@ -26,12 +23,19 @@ export interface RecordOptions {
   onMiss?: () => void;
 }
 
+export interface FoundChunk {
+  chunk: VerifiedChunk;
+  /** Whether it was stored before. The bytes of another chunk may still be in the store's write queue. */
+  wasStored: boolean;
+  /** A chunk that was prefetched lately counts as one from a peer. */
+  source: 'disk' | 'peer';
+}
+
 export interface ChunksOptions {
   codec: Codec;
   store: ChunkStore;
   peers: ChunkPeers;
   stats: Stats;
-  memoryBytes: number;
   /** Called if a record is not stored, before a peer is asked for it. */
   onMiss?: (() => void) | undefined;
 }
@@ -41,36 +45,29 @@ const rememberedPrefetches = 256;
 /** How long a prefetched chunk counts as one from a peer, in milliseconds. */
 const prefetchedMs = 10_000;
 
-/** Verified bytes: from memory (decrypted), the store (encrypted) or the peers. Concurrent requests share the work. */
+/** Verified bytes, from the store or the peers. Concurrent requests share the work. */
 export class Chunks {
   readonly #codec: Codec;
   readonly #store: ChunkStore;
   readonly #peers: ChunkPeers;
   readonly #stats: Stats;
   readonly #onMiss: (() => void) | undefined;
-  readonly #decrypted: LruCache<Uint8Array<ArrayBuffer>>;
   readonly #coming = new Set<ComingChunks>();
   /** Chunks that were prefetched lately and not read yet, with the time. To the user, a peer gave them. */
   readonly #prefetched = new LruCache<number>(rememberedPrefetches);
   readonly #fetching = new SingleFlight<VerifiedChunk>();
-  readonly #decrypting = new SingleFlight<Uint8Array<ArrayBuffer>>();
 
-  constructor({ codec, store, peers, stats, memoryBytes, onMiss }: ChunksOptions) {
+  constructor({ codec, store, peers, stats, onMiss }: ChunksOptions) {
     this.#codec = codec;
     this.#store = store;
     this.#peers = peers;
     this.#stats = stats;
     this.#onMiss = onMiss;
-    this.#decrypted = new LruCache(memoryBytes, (bytes) => bytes.length);
-  }
-
-  get readAhead(): number {
-    return readAheadChunks(this.#peers.link?.());
   }
 
   /** Returns a record's own bytes. @throws AntwayError as `PeerPool.fetch`; the signal's reason when aborted. */
   async record(address: Address, options: RecordOptions = {}): Promise<VerifiedChunk> {
-    return (await this.#find(address, options)).chunk;
+    return (await this.find(address, options)).chunk;
   }
 
   /** Makes requests wait for chunks of a prefetch. @returns a function that ends this. */
@@ -85,11 +82,8 @@ export class Chunks {
     await this.#store.put(chunk);
   }
 
-  /** Returns a record, whether it was stored, and where it came from. Bytes from disk are verified too. */
-  async #find(
-    address: Address,
-    { signal, trace, expectedBytes, onMiss }: RecordOptions,
-  ): Promise<{ chunk: VerifiedChunk; wasStored: boolean; source: 'disk' | 'peer' }> {
+  /** Returns a record and where it came from. Bytes from disk are verified too. @throws as `record`. */
+  async find(address: Address, { signal, trace, expectedBytes, onMiss }: RecordOptions): Promise<FoundChunk> {
     // Take the prefetches before the store is read: a prefetch may deliver the chunk and end during the read.
     const coming = new Set(this.#coming);
     const stored = await this.#store.get(address);
@@ -113,59 +107,6 @@ export class Chunks {
     const chunk = await this.#fetch(address, coming, expectedBytes, signal, trace);
     this.#prefetched.delete(address.hex);
     return { chunk, wasStored: false, source: 'peer' };
-  }
-
-  /** Shared bytes: do not write to them. @throws as `PeerPool.fetch`; `CORRUPT` if the chunk does not decrypt. */
-  async read(
-    map: DataMap,
-    index: number,
-    signal?: AbortSignal,
-    trace?: Trace,
-  ): Promise<Uint8Array<ArrayBuffer>> {
-    signal?.throwIfAborted();
-    const key = keyOf(map, index);
-    const decrypted = this.#decrypted.get(key);
-    if (decrypted) {
-      this.#stats.fromMemory(decrypted.length);
-      if (trace) trace.chunks.memory++;
-      this.#note(map, index, 'm', trace);
-      return decrypted;
-    }
-    this.#note(map, index, '~', trace);
-    return this.#decrypting.run(
-      key,
-      signal,
-      async (shared) => {
-        const plaintext = await this.#decrypt(map, index, shared, trace);
-        this.#decrypted.set(key, plaintext);
-        return plaintext;
-      },
-      () => this.#joined(trace),
-    );
-  }
-
-  async #decrypt(
-    map: DataMap,
-    index: number,
-    signal: AbortSignal,
-    trace?: Trace,
-  ): Promise<Uint8Array<ArrayBuffer>> {
-    const address = map.address(index);
-    const { chunk, wasStored, source } = await this.#find(address, {
-      signal,
-      trace,
-      expectedBytes: map.sizes[index],
-    });
-    this.#note(map, index, source === 'disk' ? 'd' : 'p', trace);
-    // A fetched chunk may still be in the write queue, so its bytes must not be overwritten.
-    const target = wasStored ? chunk.bytes : undefined;
-    const decrypt = () => this.#codec.decrypt(map, index, chunk.bytes, target);
-    return trace ? trace.time('decryptMs', decrypt) : decrypt();
-  }
-
-  /** Chunks of nested maps are not reported. */
-  #note(map: DataMap, index: number, state: ChunkState, trace?: Trace): void {
-    if (map.childLevel === 0) this.#stats.chunkOf(map, index, state, trace?.path ?? null);
   }
 
   #fetch(
@@ -223,24 +164,6 @@ async function firstToCome(
     signal.throwIfAborted();
     return undefined;
   }
-}
-
-/** Cached, because building a key takes longer than the lookup in memory. */
-const keys = new WeakMap<DataMap, string[]>();
-
-/**
- * Memory cache key: the address and all inputs of the encryption keys. Security: the address alone must not give access
- * to the plaintext, and a map with wrong hashes must not share a decryption with a correct map.
- */
-function keyOf(map: DataMap, index: number): string {
-  let known = keys.get(map);
-  if (!known) {
-    known = [];
-    keys.set(map, known);
-  }
-  const before = (steps: number) => toHex(map.srcHash((index - steps + map.count) % map.count));
-  known[index] ??= `${map.address(index)}.${before(0)}.${before(1)}.${before(2)}.${index}.${map.childLevel}`;
-  return known[index];
 }
 
 function isCorrupt(error: unknown): boolean {

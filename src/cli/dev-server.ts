@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Address } from '../address.ts';
 import { Chunks } from '../chunks/chunks.ts';
 import { noStore } from '../chunks/store.ts';
+import { DecryptedChunks } from '../content/decrypted-chunks.ts';
 import { Resolver } from '../content/resolver.ts';
 import { AntwayError, asAntwayError } from '../errors.ts';
 import { answerContent } from '../gateway/http/content-response.ts';
@@ -39,8 +40,10 @@ export class DevServer {
     this.#address = address;
     const peers = storePeers(store);
     const codec = new Codec(nodePlatform);
-    const chunks = new Chunks({ codec, store: noStore, peers, stats: new Stats(), memoryBytes });
-    this.#resolver = new Resolver({ chunks, peers });
+    const stats = new Stats();
+    const chunks = new Chunks({ codec, store: noStore, peers, stats });
+    const decrypted = new DecryptedChunks({ chunks, codec, peers, stats, memoryBytes });
+    this.#resolver = new Resolver({ chunks, decrypted, peers });
     this.#server = createServer((request, response) => void this.#answer(request, response));
   }
 

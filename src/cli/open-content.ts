@@ -4,6 +4,7 @@ import { type ChunkStore, noStore } from '../chunks/store.ts';
 import type { Archive } from '../content/archive.ts';
 import type { ByteSource } from '../content/byte-source.ts';
 import { DataMaps } from '../content/data-maps.ts';
+import { DecryptedChunks } from '../content/decrypted-chunks.ts';
 import { findInArchive } from '../content/find-in-archive.ts';
 import { type LocalManifests, Resolver } from '../content/resolver.ts';
 import { AntwayError } from '../errors.ts';
@@ -34,6 +35,7 @@ export class ContentReader {
   readonly codec = new Codec(nodePlatform);
   readonly maps = new DataMaps();
   readonly chunks: Chunks;
+  readonly decrypted: DecryptedChunks;
   readonly peers: ChunkPeers;
   readonly manifests: LocalManifests;
   readonly target: CliTarget;
@@ -51,9 +53,11 @@ export class ContentReader {
     this.manifests = {
       get: async (id) => (id.equals(target.address) ? target.manifest : undefined),
     };
-    this.chunks = new Chunks({ codec: this.codec, store, peers: this.peers, stats, memoryBytes });
-    const { chunks, peers, maps, manifests } = this;
-    this.#resolver = new Resolver({ chunks, peers, maps, manifests });
+    const { codec, peers, maps, manifests } = this;
+    this.chunks = new Chunks({ codec, store, peers, stats });
+    this.decrypted = new DecryptedChunks({ chunks: this.chunks, codec, peers, stats, memoryBytes });
+    const { chunks, decrypted } = this;
+    this.#resolver = new Resolver({ chunks, decrypted, peers, maps, manifests });
     const either = AbortSignal.any([signal, this.#ended.signal]);
     if (this.#pool) void reportLatePeers(target.peers, either, isSilent);
   }

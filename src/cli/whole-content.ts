@@ -10,7 +10,7 @@ const parallelRequests = 8;
 
 /** Lists all chunks of an address. @throws as `takeInventory`. */
 export async function inventoryOf(
-  { chunks, maps, manifests }: ContentReader,
+  { chunks, decrypted, maps, manifests }: ContentReader,
   address: Address,
   signal: AbortSignal,
 ): Promise<Inventory> {
@@ -20,7 +20,7 @@ export async function inventoryOf(
     denied: new Set(),
     blake3: await loadBlake3(),
     record: async (record) => maps.decode(record, (await chunks.record(record, { signal })).bytes),
-    read: (map, index) => chunks.read(map, index, signal),
+    read: (map, index) => decrypted.read(map, index, signal),
   });
 }
 

@@ -8,6 +8,7 @@ import type { PrefetchRange } from '../peers/transports/protocol.ts';
 import { loadBlake3 } from '../self-encryption/blake3.ts';
 import type { DataMap } from '../self-encryption/data-map.ts';
 import type { DataMaps } from './data-maps.ts';
+import type { DecryptedChunks } from './decrypted-chunks.ts';
 import { PrefetchSession } from './prefetch-session.ts';
 
 export interface PrefetchPart {
@@ -27,6 +28,7 @@ interface Prefetch extends PrefetchPart {
 
 export interface PrefetcherOptions {
   chunks: Chunks;
+  decrypted: DecryptedChunks;
   peers: ChunkPeers;
   maps: DataMaps;
 }
@@ -34,11 +36,13 @@ export interface PrefetcherOptions {
 /** Fetches a file's map together with the parts of the file that will be read, by the protocol's OPEN. */
 export class Prefetcher {
   readonly #chunks: Chunks;
+  readonly #decrypted: DecryptedChunks;
   readonly #peers: ChunkPeers;
   readonly #maps: DataMaps;
 
-  constructor({ chunks, peers, maps }: PrefetcherOptions) {
+  constructor({ chunks, decrypted, peers, maps }: PrefetcherOptions) {
     this.#chunks = chunks;
+    this.#decrypted = decrypted;
     this.#peers = peers;
     this.#maps = maps;
   }
@@ -131,7 +135,7 @@ export class Prefetcher {
           for (let i = 0; i < nested.count; i++) session.expect(nested.address(i));
         }
       };
-      map = await this.#maps.fileMap(map, this.#chunks, onNested, signal);
+      map = await this.#maps.fileMap(map, this.#decrypted, onNested, signal);
     }
     for (const prefetch of prefetches) {
       // The peer parsed this record as a data map, but it is not one. Do not penalise the peer.

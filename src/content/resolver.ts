@@ -14,6 +14,7 @@ import { Archive, type Member } from './archive.ts';
 import { type ByteSource, memorySource } from './byte-source.ts';
 import { ContentFile } from './content-file.ts';
 import { DataMaps } from './data-maps.ts';
+import type { DecryptedChunks } from './decrypted-chunks.ts';
 import { refuseDenied } from './deny-list.ts';
 import { type Identity, identify, readStart } from './identify.ts';
 import { checkManifestSize, type ManifestSource, parseManifest, soleSource } from './manifest.ts';
@@ -50,6 +51,7 @@ export interface LocatedRecord {
 
 export interface ResolverOptions {
   chunks: Chunks;
+  decrypted: DecryptedChunks;
   peers: ChunkPeers;
   /** A new cache if not given. */
   maps?: DataMaps;
@@ -85,6 +87,7 @@ function mayBePointer(error: unknown): boolean {
 
 export class Resolver {
   readonly #chunks: Chunks;
+  readonly #decrypted: DecryptedChunks;
   readonly #maps: DataMaps;
   readonly #prefetcher: Prefetcher;
   readonly #known = new LruCache<Resolved>(rememberedBytes, sizeOf);
@@ -99,6 +102,7 @@ export class Resolver {
   /** @param denied addresses (hex) that are never resolved, also as targets of pointers and manifests. */
   constructor({
     chunks,
+    decrypted,
     peers,
     maps = new DataMaps(),
     manifests,
@@ -106,8 +110,9 @@ export class Resolver {
     denied = new Set(),
   }: ResolverOptions) {
     this.#chunks = chunks;
+    this.#decrypted = decrypted;
     this.#maps = maps;
-    this.#prefetcher = new Prefetcher({ chunks, peers, maps });
+    this.#prefetcher = new Prefetcher({ chunks, decrypted, peers, maps });
     this.#pointers = new Pointers(peers, pointers);
     this.#manifests = manifests;
     this.#denied = denied;
@@ -276,8 +281,8 @@ export class Resolver {
     const onNested = (nested: DataMap) => {
       for (let i = 0; i < nested.count; i++) records.push(nested.address(i));
     };
-    const root = await this.#maps.fileMap(map, this.#chunks, onNested, signal, trace);
-    return new ContentFile(root, this.#chunks);
+    const root = await this.#maps.fileMap(map, this.#decrypted, onNested, signal, trace);
+    return new ContentFile(root, this.#decrypted);
   }
 
   async #loadManifest(bytes: Uint8Array, signal: AbortSignal): Promise<Content> {

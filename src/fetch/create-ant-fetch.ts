@@ -1,6 +1,7 @@
 import type { Address } from '../address.ts';
 import { Chunks } from '../chunks/chunks.ts';
 import { DataMaps } from '../content/data-maps.ts';
+import { DecryptedChunks } from '../content/decrypted-chunks.ts';
 import { findInArchive } from '../content/find-in-archive.ts';
 import { Resolver } from '../content/resolver.ts';
 import { answerContent } from '../gateway/http/content-response.ts';
@@ -47,9 +48,10 @@ export function createAntFetch(options: AntFetchOptions): AntFetch {
   const nodes = network && new DirectNodes(network, storeOption === 'indexeddb');
   const peers = new PeerPool(urls, stats, { nodes });
   const store = openStore(storeOption, stats);
-  const chunks = new Chunks({ codec, store, peers, stats, memoryBytes });
+  const chunks = new Chunks({ codec, store, peers, stats });
+  const decrypted = new DecryptedChunks({ chunks, codec, peers, stats, memoryBytes });
   const maps = new DataMaps();
-  const common = new Resolver({ chunks, peers, maps });
+  const common = new Resolver({ chunks, decrypted, peers, maps });
   const closed = new AbortController();
   // A signal for each call, so that nothing of a finished call stays attached to the client's own signal.
   const until = (signal: AbortSignal | null | undefined) =>
@@ -58,7 +60,7 @@ export function createAntFetch(options: AntFetchOptions): AntFetch {
   function resolverFor({ address, manifest }: FetchTarget): Resolver {
     if (!manifest) return common;
     const get = async (id: Address) => (id.equals(address) ? manifest : undefined);
-    return new Resolver({ chunks, peers, maps, manifests: { get } });
+    return new Resolver({ chunks, decrypted, peers, maps, manifests: { get } });
   }
 
   async function fetchAnt(input: AntInput, init: AntFetchInit = {}): Promise<Response> {

@@ -3,7 +3,8 @@ import { Chunks } from '../chunks/chunks.ts';
 import type { PinningStore } from '../chunks/store.ts';
 import type { Config } from '../config.ts';
 import { DataMaps } from '../content/data-maps.ts';
-import { Resolver } from '../content/resolver.ts';
+import { DecryptedChunks } from '../content/decrypted-chunks.ts';
+import { Resolver, type ResolverOptions } from '../content/resolver.ts';
 import { AntwayError, asAntwayError } from '../errors.ts';
 import { Library } from '../library/library.ts';
 import { limits } from '../limits.ts';
@@ -135,22 +136,16 @@ export function createGateway(deployment: Deployment, dependencies: GatewayDepen
     const { memoryBytes } = config.cache;
     // Most sites need the decoder. A page of another site may need none, for its pictures.
     const onMiss = deployment.kind === 'embedded' ? undefined : () => void codec.prepare();
-    const chunks = new Chunks({ codec, store, peers, stats, memoryBytes, onMiss });
+    const chunks = new Chunks({ codec, store, peers, stats, onMiss });
+    const decrypted = new DecryptedChunks({ chunks, codec, peers, stats, memoryBytes });
     const maps = new DataMaps();
-    const resolver = new Resolver({ chunks, peers, maps, manifests, pointers, denied });
-    const storedChunks = new Chunks({
-      codec,
-      store,
-      peers: noPeers,
-      stats: new Stats(),
-      memoryBytes: limits.localMemoryBytes,
-    });
-    /** Sends no requests to peers. Its reads are not counted. */
-    const local = new Resolver({ chunks: storedChunks, peers: noPeers, maps, manifests, denied });
+    const resolver = new Resolver({ chunks, decrypted, peers, maps, manifests, pointers, denied });
+    const local = localResolver(codec, store, { maps, manifests, denied });
     const trust = new Trust(config.trusted, state, tokens);
     const library: Library = new Library({
       store,
       chunks,
+      decrypted,
       maps,
       manifests,
       denied,
@@ -255,4 +250,17 @@ export function createGateway(deployment: Deployment, dependencies: GatewayDepen
       current?.peers.close();
     },
   };
+}
+
+/** A resolver that sends no requests to peers. Its reads are not counted. */
+function localResolver(
+  codec: Codec,
+  store: PinningStore,
+  options: Pick<ResolverOptions, 'maps' | 'manifests' | 'denied'>,
+): Resolver {
+  const stats = new Stats();
+  const memoryBytes = limits.localMemoryBytes;
+  const chunks = new Chunks({ codec, store, peers: noPeers, stats });
+  const decrypted = new DecryptedChunks({ chunks, codec, peers: noPeers, stats, memoryBytes });
+  return new Resolver({ ...options, chunks, decrypted, peers: noPeers });
 }

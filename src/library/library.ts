@@ -4,6 +4,7 @@ import type { Chunks } from '../chunks/chunks.ts';
 import type { PinningStore } from '../chunks/store.ts';
 import type { ByteSource } from '../content/byte-source.ts';
 import type { DataMaps } from '../content/data-maps.ts';
+import type { DecryptedChunks } from '../content/decrypted-chunks.ts';
 import { addressesOf, type Inventory, takeInventory } from '../content/inventory.ts';
 import { AntwayError } from '../errors.ts';
 import { loadBlake3 } from '../self-encryption/blake3.ts';
@@ -29,6 +30,7 @@ export interface Site extends Visit {
 export interface LibraryOptions {
   store: PinningStore & { readonly pins: UseStore; readonly inventories: UseStore };
   chunks: Chunks;
+  decrypted: DecryptedChunks;
   maps: DataMaps;
   manifests: ManifestStorage;
   /** Addresses (hex) that are never read. */
@@ -236,7 +238,7 @@ export class Library {
 
   /** Reads stored chunks only. @param missing whether to stop at a missing chunk or to skip it. */
   async #takeStored(address: Address, missing: 'stop' | 'skip'): Promise<Inventory | undefined> {
-    const { store, chunks, maps, manifests, denied } = this.#options;
+    const { store, chunks, decrypted, maps, manifests, denied } = this.#options;
     const sizes = await store.sizes();
     const ifStored = async <T>(chunk: Address, read: () => Promise<T>): Promise<T | undefined> => {
       if (sizes.has(chunk.hex)) return read();
@@ -251,7 +253,7 @@ export class Library {
         blake3: await loadBlake3(),
         record: (at) =>
           ifStored(at, async () => maps.known(at) ?? maps.decode(at, (await chunks.record(at)).bytes)),
-        read: (map, index) => ifStored(map.address(index), () => chunks.read(map, index)),
+        read: (map, index) => ifStored(map.address(index), () => decrypted.read(map, index)),
       });
     } catch (error) {
       // Content that cannot be resolved never has an inventory. Opening it reports the reason.

@@ -2,6 +2,7 @@ import { type Address, equalBytes } from '../address.ts';
 import type { Chunks } from '../chunks/chunks.ts';
 import type { PinningStore } from '../chunks/store.ts';
 import type { DataMaps } from '../content/data-maps.ts';
+import type { DecryptedChunks } from '../content/decrypted-chunks.ts';
 import { addressesOf, type Inventory, takeInventory } from '../content/inventory.ts';
 import type { LocalManifests } from '../content/resolver.ts';
 import { type AntwayError, asAntwayError, isAbsentSomewhere } from '../errors.ts';
@@ -17,6 +18,7 @@ export interface CompletionOptions {
   store: PinningStore;
   inventories: InventoryStore;
   chunks: Chunks;
+  decrypted: DecryptedChunks;
   maps: DataMaps;
   manifests: LocalManifests;
   /** Addresses (hex) that are never read. */
@@ -59,7 +61,7 @@ export class PinCompletion {
 
   /** Adds references to the chunks before they are fetched. */
   async #takeInventory(pin: Pin, signal: AbortSignal): Promise<Inventory> {
-    const { store, inventories, chunks, maps, manifests, denied } = this.#options;
+    const { store, inventories, decrypted, maps, manifests, denied } = this.#options;
     const sizes = await store.sizes();
     const found = { chunks: { stored: 0, total: 0 }, bytes: { stored: 0, total: 0 } };
     pin.tally = found;
@@ -72,7 +74,7 @@ export class PinCompletion {
       record: async (address) => maps.decode(address, await this.#obtain(pin, address, 0, signal)),
       read: async (map, index) => {
         await this.#obtain(pin, map.address(index), 0, signal);
-        return chunks.read(map, index, signal);
+        return decrypted.read(map, index, signal);
       },
       onFound: async (addresses) => {
         for (const { hex } of addresses) {

@@ -36,10 +36,10 @@ beforeAll(async () => {
 });
 
 function open() {
-  const { chunks, peers, stats } = chunksOver(records);
+  const { decrypted, peers, stats } = chunksOver(records);
   const indexOf = new Map(Array.from({ length: count }, (_, i) => [map.address(i).hex, i]));
   return {
-    file: new ContentFile(map, chunks),
+    file: new ContentFile(map, decrypted),
     peers,
     stats,
     asked: () => peers.asked.map((hex) => indexOf.get(hex)),

@@ -74,9 +74,9 @@ async function forms(): Promise<Form[]> {
 
 it('is the same for a reader and for the library', async () => {
   for (const { name, kind, address, records, manifest } of await forms()) {
-    const { chunks, peers } = chunksOver(records);
+    const { chunks, decrypted, peers } = chunksOver(records);
     const manifests = { get: async () => manifest };
-    const resolver = new Resolver({ chunks, peers, manifests });
+    const resolver = new Resolver({ chunks, decrypted, peers, manifests });
     expect((await resolver.resolve(address)).kind, name).toBe(kind);
     const inventory = await takeInventory(address, {
       maps: new DataMaps(),
@@ -87,7 +87,7 @@ it('is the same for a reader and for the library', async () => {
         const { bytes } = await chunks.record(at);
         return { bytes: bytes.length, map: decodeDataMap(bytes) };
       },
-      read: (map, index) => chunks.read(map, index),
+      read: (map, index) => decrypted.read(map, index),
     });
     expect(inventory.kind, name).toBe(kind);
   }

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Address } from '../../src/address.ts';
 import { Chunks } from '../../src/chunks/chunks.ts';
+import { DecryptedChunks } from '../../src/content/decrypted-chunks.ts';
 import type { PointerMemory } from '../../src/content/pointers.ts';
 import { Resolver } from '../../src/content/resolver.ts';
 import { AntwayError, type Attempt } from '../../src/errors.ts';
@@ -46,14 +47,10 @@ async function setUp(denied: readonly string[] = []) {
   const peers = new PointingPeers(records);
   const memory = new Memory();
   const resolver = () => {
-    const chunks = new Chunks({
-      codec,
-      store: new MemoryStore(),
-      peers,
-      stats: new Stats(),
-      memoryBytes: 1e8,
-    });
-    return new Resolver({ chunks, peers, pointers: memory, denied: new Set(denied) });
+    const stats = new Stats();
+    const chunks = new Chunks({ codec, store: new MemoryStore(), peers, stats });
+    const decrypted = new DecryptedChunks({ chunks, codec, peers, stats, memoryBytes: 1e8 });
+    return new Resolver({ chunks, decrypted, peers, pointers: memory, denied: new Set(denied) });
   };
   return { records, versions, peers, memory, resolver };
 }

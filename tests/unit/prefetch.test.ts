@@ -4,6 +4,7 @@ import { createTarchive } from '../../src/archive/create-tar.ts';
 import { Chunks } from '../../src/chunks/chunks.ts';
 import { nodePlatform } from '../../src/cli/platform.ts';
 import { DataMaps } from '../../src/content/data-maps.ts';
+import { DecryptedChunks } from '../../src/content/decrypted-chunks.ts';
 import { takeInventory } from '../../src/content/inventory.ts';
 import { Prefetcher } from '../../src/content/prefetcher.ts';
 import { prefetchParts } from '../../src/content/read-hint.ts';
@@ -100,9 +101,11 @@ function chunksOf(map: DataMap, range: PrefetchRange): number[] {
 
 function over(peers: MemoryPeers) {
   const store = new MemoryStore();
-  const chunks = new Chunks({ codec, store, peers, stats: new Stats(), memoryBytes: 1e8 });
-  const prefetcher = new Prefetcher({ chunks, peers, maps: new DataMaps() });
-  return { chunks, store, prefetcher, resolver: new Resolver({ chunks, peers }) };
+  const stats = new Stats();
+  const chunks = new Chunks({ codec, store, peers, stats });
+  const decrypted = new DecryptedChunks({ chunks, codec, peers, stats, memoryBytes: 1e8 });
+  const prefetcher = new Prefetcher({ chunks, decrypted, peers, maps: new DataMaps() });
+  return { chunks, decrypted, store, prefetcher, resolver: new Resolver({ chunks, decrypted, peers }) };
 }
 
 const text = new TextEncoder().encode('Neither a tar nor a manifest. '.repeat(100));
@@ -127,10 +130,12 @@ describe('prefetching', () => {
     const store = new MemoryStore();
     // No decrypted chunk stays in memory, as when a video has filled it.
     const ownCodec = new Codec({ ...nodePlatform, aead: 'sodium' });
-    const chunks = new Chunks({ codec: ownCodec, store, peers, stats: new Stats(), memoryBytes: 0 });
+    const stats = new Stats();
+    const chunks = new Chunks({ codec: ownCodec, store, peers, stats });
+    const decrypted = new DecryptedChunks({ chunks, codec: ownCodec, peers, stats, memoryBytes: 0 });
     const maps = new DataMaps();
     const decrypt = vi.spyOn(ownCodec, 'decrypt');
-    const resolver = new Resolver({ chunks, peers, maps });
+    const resolver = new Resolver({ chunks, decrypted, peers, maps });
     const content = await resolver.resolve(address, undefined, undefined, wholeFile);
     expect(content.kind).toBe('file');
     const inventory = await takeInventory(address, {
@@ -139,16 +144,16 @@ describe('prefetching', () => {
       denied: new Set(),
       blake3: await codec.blake3(),
       record: async (at) => maps.decode(at, (await chunks.record(at)).bytes),
-      read: (map, index) => chunks.read(map, index),
+      read: (map, index) => decrypted.read(map, index),
     });
     // The record of the outer map, and three chunks of each of three maps.
     expect(inventory).toMatchObject({ kind: 'file', isWhole: true });
     expect(inventory.sizes).toHaveLength(10);
-    const decrypted = decrypt.mock.calls.flatMap(([map, index]) =>
+    const calls = decrypt.mock.calls.flatMap(([map, index]) =>
       map.childLevel > 0 ? [map.address(index).hex] : [],
     );
-    expect(decrypted).toHaveLength(6);
-    expect(new Set(decrypted).size).toBe(6);
+    expect(calls).toHaveLength(6);
+    expect(new Set(calls).size).toBe(6);
   });
 
   it('requests a chunk that the prefetch did not bring', async () => {
@@ -413,12 +418,12 @@ describe('an OPEN that is slow', () => {
     peers.beforeRecord = async (request) => {
       if (request === 0) await held;
     };
-    const { chunks, prefetcher } = over(peers);
+    const { chunks, decrypted, prefetcher } = over(peers);
     const last = { last: 1 };
     prefetcher.start(address, [{ range: last }, { range: { start: 0, length: 1 } }], never());
     expect((await chunks.record(address)).bytes).toEqual(records.get(address.hex));
-    await chunks.read(map, 0);
-    const opening = chunks.read(map, 2);
+    await decrypted.read(map, 0);
+    const opening = decrypted.read(map, 2);
     goOn();
     await opening;
     expect(peers.asked).toEqual([]);
@@ -441,9 +446,9 @@ describe('an OPEN whose readers have gone', () => {
       await Promise.race([held, untilAborted(signal)]);
     };
     const readers = [new AbortController(), new AbortController()];
-    const { resolver, chunks } = over(peers);
+    const { resolver, decrypted } = over(peers);
     await Promise.all(readers.map(({ signal }) => resolver.resolve(address, signal, undefined, wholeFile)));
-    return { peers, chunks, map, readers, aborted, goOn };
+    return { peers, decrypted, map, readers, aborted, goOn };
   }
 
   it('is given up with the last of them', async () => {
@@ -455,8 +460,8 @@ describe('an OPEN whose readers have gone', () => {
   });
 
   it('goes on as long as others wait for a chunk of it', async () => {
-    const { peers, chunks, map, readers, aborted, goOn } = await held();
-    const waiting = chunks.read(map, 1);
+    const { peers, decrypted, map, readers, aborted, goOn } = await held();
+    const waiting = decrypted.read(map, 1);
     await new Promise((resolve) => setTimeout(resolve));
     for (const reader of readers) reader.abort();
     expect(aborted).toEqual([]);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readAheadChunks } from '../../src/chunks/read-ahead.ts';
+import { readAheadChunks } from '../../src/content/read-ahead.ts';
 import { limits } from '../../src/limits.ts';
 
 const link = (mbitPerSecond: number, delayMs: number) => ({

@@ -14,9 +14,9 @@ import { pax, tar, tarchive, tarMember } from './support/tar.ts';
 
 async function open(bytes: Uint8Array) {
   const { map, records } = await encryptedFile(bytes);
-  const { chunks, peers } = chunksOver(records);
-  const root = await unshrink(map, (nested) => readInnerMap(nested, (of, i) => chunks.read(of, i)));
-  const archive = await loadTarchive(new ContentFile(root, chunks));
+  const { decrypted, peers } = chunksOver(records);
+  const root = await unshrink(map, (nested) => readInnerMap(nested, (of, i) => decrypted.read(of, i)));
+  const archive = await loadTarchive(new ContentFile(root, decrypted));
   return { archive, peers, root };
 }
 

@@ -6,6 +6,7 @@ import { Address } from '../../../src/address.ts';
 import { Chunks } from '../../../src/chunks/chunks.ts';
 import { IndexedDbStore } from '../../../src/chunks/indexed-db-store.ts';
 import { DataMaps } from '../../../src/content/data-maps.ts';
+import { DecryptedChunks } from '../../../src/content/decrypted-chunks.ts';
 import { AntwayError } from '../../../src/errors.ts';
 import { Library } from '../../../src/library/library.ts';
 import type { ChunkPeers } from '../../../src/peers/chunk-peers.ts';
@@ -31,7 +32,8 @@ const stats = new Stats();
 const store = new IndexedDbStore(stats, 1);
 const codec = new Codec({ brotliDecoderWasm: () => fetch(decoderWasmUrl) });
 // No decrypted chunk stays in memory, so every read is one of the store.
-const chunks = new Chunks({ codec, store, peers, stats, memoryBytes: 0 });
+const chunks = new Chunks({ codec, store, peers, stats });
+const decrypted = new DecryptedChunks({ chunks, codec, peers, stats, memoryBytes: 0 });
 const manifests = {
   has: async () => false,
   get: async () => undefined,
@@ -41,6 +43,7 @@ const manifests = {
 const library = new Library({
   store,
   chunks,
+  decrypted,
   maps: new DataMaps(),
   manifests,
   denied: new Set(),

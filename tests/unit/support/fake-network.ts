@@ -2,6 +2,7 @@ import type { Address } from '../../../src/address.ts';
 import { Chunks } from '../../../src/chunks/chunks.ts';
 import type { ChunkStore, StoreSummary } from '../../../src/chunks/store.ts';
 import type { VerifiedChunk } from '../../../src/chunks/verified-chunk.ts';
+import { DecryptedChunks } from '../../../src/content/decrypted-chunks.ts';
 import { AntwayError } from '../../../src/errors.ts';
 import type { ChunkPeers, FetchOptions } from '../../../src/peers/chunk-peers.ts';
 import { Stats } from '../../../src/stats/stats.ts';
@@ -72,8 +73,9 @@ export function chunksOver(records: Records, { memoryBytes = 64 * 1024 ** 2 } = 
   const store = new MemoryStore();
   const peers = new MemoryPeers(records);
   const stats = new Stats();
-  const chunks = new Chunks({ codec, store, peers, stats, memoryBytes });
-  return { chunks, store, peers, stats };
+  const chunks = new Chunks({ codec, store, peers, stats });
+  const decrypted = new DecryptedChunks({ chunks, codec, peers, stats, memoryBytes });
+  return { chunks, decrypted, store, peers, stats };
 }
 
 /** Rejects when the signal aborts, and otherwise never ends. */

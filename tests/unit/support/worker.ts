@@ -3,6 +3,7 @@ import { Chunks } from '../../../src/chunks/chunks.ts';
 import { storeNames } from '../../../src/chunks/indexed-db.ts';
 import { IndexedDbStore } from '../../../src/chunks/indexed-db-store.ts';
 import { DataMaps } from '../../../src/content/data-maps.ts';
+import { DecryptedChunks } from '../../../src/content/decrypted-chunks.ts';
 import { Library } from '../../../src/library/library.ts';
 import type { ManifestStorage } from '../../../src/library/site-file.ts';
 import { Stats } from '../../../src/stats/stats.ts';
@@ -22,10 +23,12 @@ export function startWorker(records: Records, manifests = noManifests) {
   const store = new IndexedDbStore(stats);
   const peers = new MemoryPeers(records);
   // No decrypted chunk stays in memory, so every read is one of the store.
-  const chunks = new Chunks({ codec, store, peers, stats, memoryBytes: 0 });
+  const chunks = new Chunks({ codec, store, peers, stats });
+  const decrypted = new DecryptedChunks({ chunks, codec, peers, stats, memoryBytes: 0 });
   const library = new Library({
     store,
     chunks,
+    decrypted,
     maps: new DataMaps(),
     manifests,
     denied: new Set(),

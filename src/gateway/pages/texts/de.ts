@@ -141,7 +141,7 @@ export const de: PageTexts = {
       'Das Gateway zeigt die Dokumente der Website, und keine Programme darin laufen. Das ist bei jeder Website sicher, und viele Websites funktionieren ebenso gut.',
     trust: 'Dieser Website vertrauen',
     trustMeans:
-      'Die Skripte der Website laufen auf dem Ursprung dieses Gateways. Deshalb können sie auch die Daten anderer Websites und des Gateways in diesem Browser lesen und ändern und sogar den Worker des Gateways entfernen. Das bestätigen Sie in einem zweiten Schritt.',
+      'Die Skripte der Website laufen. Sie können auch die Daten anderer Websites und des Gateways in diesem Browser lesen und ändern. Das bestätigen Sie in einem zweiten Schritt.',
     remembered: 'Dieses Gerät merkt sich Ihre Wahl.',
     change: 'Sie können sie in den Einstellungen des Gateways ändern',
     pointer: 'Diese Adresse ist ein Zeiger: Sein Eigentümer kann jederzeit ändern, worauf er zeigt.',

@@ -119,7 +119,7 @@ export const en: PageTexts = {
       'The gateway shows the pages of the site, and no program in them runs. This is safe for every site, and many sites work just as well.',
     trust: 'Trust this site',
     trustMeans:
-      'The scripts of the site run. They share this gateway’s origin, so they can also read and change the data of other sites and of the gateway in this browser, and even remove the gateway’s worker. You confirm this in a second step.',
+      'The scripts of the site run. They can also read and change the data of other sites and of the gateway in this browser. You confirm this in a second step.',
     remembered: 'This device remembers your choice.',
     change: 'You can change it in the settings of the gateway',
     pointer: 'This address is a pointer: its owner can change what it shows at any time.',
