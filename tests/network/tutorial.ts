@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import type { Browser } from '@playwright/test';
 import { openShellIn, openWithoutScripts } from '../support/chromium.ts';
 import { setSettings } from '../support/names-screen.ts';
-import { type Answer, codeOf, Reader } from '../support/tutorial.ts';
+import { codeOf, Reader, type TerminalAnswer } from '../support/tutorial.ts';
 import { viewed } from '../support/viewer.ts';
 import { type Row, seconds } from './rows.ts';
 
 const tutorial = 'pay-on-a-test-chain';
 
-const agrees: Answer = [/Type “yes”: $/, 'yes'];
-const newPassphrase: readonly Answer[] = [
+const agrees: TerminalAnswer = [/Type “yes”: $/, 'yes'];
+const newPassphrase: readonly TerminalAnswer[] = [
   [/New passphrase of the key: $/, 'correct horse'],
   [/The same passphrase again: $/, 'correct horse'],
 ];

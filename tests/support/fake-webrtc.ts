@@ -1,11 +1,11 @@
 import { formatNodeAddress } from '../../src/nodes/node-address.ts';
-import { type Answer, addressOf, type NodeIdentity, NodeServer, nodeIdentity } from './node-server.ts';
+import { addressOf, type NodeAnswer, type NodeIdentity, NodeServer, nodeIdentity } from './node-server.ts';
 
 /** One node behind {@link FakeWebRtc}. */
 export interface FakeNode {
   identity: NodeIdentity;
   address: string;
-  answer: Answer;
+  answer: NodeAnswer;
   /** A node that is gone refuses connections. */
   isGone: boolean;
 }
@@ -19,7 +19,7 @@ export class FakeWebRtc {
   connects = 0;
 
   /** @param makeAnswer how a node answers. `all` has every node, for answers that name nodes. */
-  constructor(count: number, makeAnswer: (identity: NodeIdentity, i: number, all: FakeNode[]) => Answer) {
+  constructor(count: number, makeAnswer: (identity: NodeIdentity, i: number, all: FakeNode[]) => NodeAnswer) {
     this.nodes = [];
     for (let i = 0; i < count; i++) {
       const identity = nodeIdentity(i + 1);

@@ -55,7 +55,7 @@ export interface ServerRequest {
 }
 
 /** How a node answers one request. It gets the server to send anything else. */
-export type Answer = (request: ServerRequest, server: NodeServer) => void;
+export type NodeAnswer = (request: ServerRequest, server: NodeServer) => void;
 
 export const capabilities = [
   'chunk_protocol',
@@ -73,12 +73,16 @@ export class NodeServer {
   /** Encrypts with any sequence number. */
   sealAs: (sequence: bigint, frame: Uint8Array) => Uint8Array = () => new Uint8Array();
   readonly #identity: NodeIdentity;
-  readonly #answer: Answer;
+  readonly #answer: NodeAnswer;
   readonly #reader = new FrameReader();
   readonly #deliver: (message: Uint8Array<ArrayBuffer>) => void;
 
   /** @param deliver sends one message to the client. */
-  constructor(identity: NodeIdentity, answer: Answer, deliver: (message: Uint8Array<ArrayBuffer>) => void) {
+  constructor(
+    identity: NodeIdentity,
+    answer: NodeAnswer,
+    deliver: (message: Uint8Array<ArrayBuffer>) => void,
+  ) {
     this.#identity = identity;
     this.#answer = answer;
     this.#deliver = deliver;
@@ -156,7 +160,7 @@ export function responseFrame(header: object, body: Uint8Array = new Uint8Array(
 export function honestAnswer(
   identity: NodeIdentity,
   chunks: ReadonlyMap<string, Uint8Array> = new Map(),
-): Answer {
+): NodeAnswer {
   return ({ request_id, type, target, address }, server) => {
     if (type === 'hello') server.respond(helloHeader(request_id, identity));
     else if (type === 'find_node') {
@@ -227,7 +231,7 @@ export function slowDown(
 /** A channel to a server in this process. */
 export function channelTo(
   identity: NodeIdentity,
-  answer: Answer,
+  answer: NodeAnswer,
 ): { channel: NodeChannel; server: NodeServer; isClosed: () => boolean } {
   let isClosed = false;
   const channel: NodeChannel = {

@@ -22,7 +22,7 @@ export interface Running {
 }
 
 /** A question of a program at a terminal, and what the reader types. */
-export type Answer = readonly [question: RegExp, answer: string];
+export type TerminalAnswer = readonly [question: RegExp, answer: string];
 
 /** A reader of tutorials. Runs their commands in a new folder, so that what they create is not in the project. */
 export class Reader {
@@ -68,7 +68,7 @@ export class Reader {
    * Runs a command at a terminal to its end, and answers its questions in their order.
    * @returns what the terminal shows. @throws Error with that if the command fails, or does not ask.
    */
-  async answer(command: string, answers: readonly Answer[]): Promise<string> {
+  async answer(command: string, answers: readonly TerminalAnswer[]): Promise<string> {
     const flags = ['--quiet', '--return', '--flush', '--command', command, '/dev/null'];
     const child = this.#spawn('script', flags, 'pipe');
     let shown = '';

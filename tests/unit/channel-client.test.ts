@@ -9,11 +9,11 @@ import { formatNodeAddress } from '../../src/nodes/node-address.ts';
 import type { NodeClient } from '../../src/nodes/node-client.ts';
 import { nodeLimits } from '../../src/nodes/node-limits.ts';
 import {
-  type Answer,
   addressOf,
   channelTo,
   helloHeader,
   honestAnswer,
+  type NodeAnswer,
   type NodeServer,
   nodeIdentity,
   responseFrame,
@@ -30,7 +30,7 @@ const never = new AbortController().signal;
 
 /** Answers requests of a type with an attack, and others honestly. */
 const instead =
-  (type: string, attack: Answer): Answer =>
+  (type: string, attack: NodeAnswer): NodeAnswer =>
   (request, server) =>
     (request.type === type ? attack : honest)(request, server);
 
@@ -40,7 +40,7 @@ const storing = instead('put_chunk', ({ request_id }, server) =>
 );
 
 function open(
-  answer: Answer,
+  answer: NodeAnswer,
   change: (server: NodeServer, channel: NodeChannel, clock: VirtualClock) => void = () => undefined,
 ) {
   const clock = new VirtualClock();
@@ -54,7 +54,7 @@ function open(
 /** Reads the chunk from a node whose answers to `type` are an attack. */
 async function attacked(
   type: string,
-  attack: Answer,
+  attack: NodeAnswer,
   ask: (client: NodeClient) => Promise<unknown> = (client) => client.getChunk(address, { signal: never }),
 ) {
   const { clock, connected, isClosed } = open(instead(type, attack));
@@ -472,7 +472,7 @@ describe('a hostile node', () => {
     expect(error).toMatchObject({ details: { problem: 'identity' } });
   });
 
-  it.each<[string, Answer]>([
+  it.each<[string, NodeAnswer]>([
     ['claims an enormous frame', (_, server) => server.sendMessage(new Uint8Array([0xff, 0xff, 0xff, 0xff]))],
     ['claims a frame of 5 MiB', (_, server) => server.sendMessage(new Uint8Array([0, 0x50, 0, 0]))],
     ['claims an empty frame', (_, server) => server.sendMessage(new Uint8Array(4))],
@@ -670,7 +670,7 @@ describe('a hostile node', () => {
 describe('nodes that a node names', () => {
   const target = new Uint8Array(32).fill(1);
   const named =
-    (nodes: unknown, of = toHex(target)): Answer =>
+    (nodes: unknown, of = toHex(target)): NodeAnswer =>
     ({ request_id }, server) =>
       server.respond({ request_id, status: 'ok', type: 'nodes', target: of, nodes });
   const find = (client: NodeClient) => client.findNode(target, { signal: never });
@@ -701,7 +701,7 @@ describe('nodes that a node names', () => {
     );
   });
 
-  it.each<[string, Answer]>([
+  it.each<[string, NodeAnswer]>([
     ['are too many', named(Array.from({ length: 21 }, () => entry(3)))],
     ['are no list', named({ length: 3 })],
     ['are for another target', named([], '00'.repeat(32))],

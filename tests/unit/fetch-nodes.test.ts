@@ -4,7 +4,7 @@ import { Address, toHex } from '../../src/address.ts';
 import { type AntArchive, type AntError, type AntFile, createAntFetch } from '../../src/fetch/index.ts';
 import { concat } from '../../src/nodes/bytes.ts';
 import { FakeWebRtc } from '../support/fake-webrtc.ts';
-import { type Answer, honestAnswer } from '../support/node-server.ts';
+import { honestAnswer, type NodeAnswer } from '../support/node-server.ts';
 import { PointerOwner } from '../support/pointers.ts';
 import { noise, publish } from '../support/publish.ts';
 import { makeTarchive } from '../support/tarchive.ts';
@@ -24,7 +24,7 @@ let network: FakeWebRtc;
 const clients: { close(): Promise<void> }[] = [];
 
 /** Answers honestly, with pointers, and names all nodes. */
-function honest(...[identity, , all]: Parameters<ConstructorParameters<typeof FakeWebRtc>[1]>): Answer {
+function honest(...[identity, , all]: Parameters<ConstructorParameters<typeof FakeWebRtc>[1]>): NodeAnswer {
   const withChunks = honestAnswer(identity, chunks);
   return (request, server) => {
     const { request_id, type, target, body } = request;

@@ -5,8 +5,8 @@
 import { fromHex, toHex } from '../../../src/address.ts';
 import { formatNodeAddress, type NodeAddress } from '../../../src/nodes/node-address.ts';
 import {
-  type Answer,
   honestAnswer,
+  type NodeAnswer,
   type NodeIdentity,
   NodeServer,
   nodeIdentity,
@@ -28,7 +28,7 @@ export class PageNode {
   readonly address: NodeAddress;
   readonly #identity: NodeIdentity;
   readonly #certificate: RTCCertificate;
-  readonly #answer: Answer;
+  readonly #answer: NodeAnswer;
   readonly #open = new Set<RTCPeerConnection>();
 
   private constructor(
@@ -95,7 +95,7 @@ export class PageNode {
     channel.onmessage = ({ data }) => server.receive(new Uint8Array(data));
   }
 
-  #behave(kind: Kind, honest: Answer): Answer {
+  #behave(kind: Kind, honest: NodeAnswer): NodeAnswer {
     return (request, server) => {
       const { request_id, type, target, address } = request;
       if (type === 'find_node') {
