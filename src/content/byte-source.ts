@@ -4,6 +4,8 @@ import { bufferAccess, type RandomAccess, streamOf } from '../util/random-access
 
 /** Bytes that can be read at any position and streamed: a file, or a part of one. */
 export interface ByteSource extends RandomAccess {
+  /** Estimated memory of the object, in bytes, if it may be large. */
+  readonly memoryBytes?: number;
   read(start: number, end: number, signal?: AbortSignal, trace?: Trace): Promise<Uint8Array>;
   /**
    * Streams the bytes from `start` up to `end`, fetched as the consumer reads. Cancelling the stream, or aborting the
@@ -33,5 +35,5 @@ export function randomAccessSource(of: RandomAccess): ByteSource {
 }
 
 export function memorySource(bytes: Uint8Array): ByteSource {
-  return randomAccessSource(bufferAccess(bytes));
+  return { ...randomAccessSource(bufferAccess(bytes)), memoryBytes: bytes.length };
 }

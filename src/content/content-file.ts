@@ -24,6 +24,10 @@ export class ContentFile implements ByteSource {
     this.#chunks = chunks;
   }
 
+  get memoryBytes(): number {
+    return this.#map.memoryBytes;
+  }
+
   /** Reads after this position need no further fetch once the last chunk is loaded. */
   get lastChunkStart(): number {
     return this.#map.offsets[this.#map.count - 1]!;

@@ -15,18 +15,19 @@ export interface DecodedRecord {
 
 /** Memory for the maps of records, and as much for the maps inside nested maps, in bytes (estimated). */
 const rememberedBytes = 8 * 1024 * 1024;
-
-function sizeOf(map?: DataMap): number {
-  return ((map?.count ?? 0) + 1) * 80;
-}
+/** Estimated memory of a record that is no map, in bytes. */
+const recordBytes = 80;
 
 /** Decodes each record and each nested map once for all callers. */
 export class DataMaps {
-  readonly #decoded = new LruCache<DecodedRecord>(rememberedBytes, ({ map }) => sizeOf(map));
+  readonly #decoded = new LruCache<DecodedRecord>(
+    rememberedBytes,
+    ({ map }) => map?.memoryBytes ?? recordBytes,
+  );
   /** By the nested map that contains them. */
   readonly #inner = new LruCache<DataMap, DataMap>(
     rememberedBytes,
-    (inner, nested) => sizeOf(inner) + sizeOf(nested),
+    (inner, nested) => inner.memoryBytes + nested.memoryBytes,
   );
   /** Readers do not share failures: one may read only stored chunks, another also fetches. */
   readonly #reading = new WeakMap<Pick<ChunkReader, 'read'>, SingleFlight<DataMap, DataMap>>();

@@ -75,9 +75,10 @@ const entryBytes = 400;
 const recordBytes = 120;
 
 function sizeOf({ content, records }: Resolved): number {
-  const bytes = records.length * recordBytes + entryBytes;
-  if (content.kind === 'record') return content.source.size + bytes;
-  return content.kind === 'archive' ? content.archive.members.size * entryBytes + bytes : bytes;
+  const isArchive = content.kind === 'archive';
+  const source = isArchive ? (content.tar ?? content.zip) : content.source;
+  const entries = isArchive ? content.archive.members.size + 1 : 1;
+  return entries * entryBytes + records.length * recordBytes + (source?.memoryBytes ?? 0);
 }
 
 /** True if a peer answered NOT_FOUND: the address may be a pointer's. Its signature is checked later. */

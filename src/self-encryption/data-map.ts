@@ -36,6 +36,11 @@ export class DataMap {
     return this.offsets[this.count]!;
   }
 
+  /** Estimated memory, in bytes. */
+  get memoryBytes(): number {
+    return (this.count + 1) * 80;
+  }
+
   address(index: number): Address {
     return Address.fromBytes(this.dstHashes.subarray(32 * index, 32 * index + 32));
   }
