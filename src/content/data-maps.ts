@@ -67,11 +67,18 @@ export class DataMaps {
         reading = new SingleFlight();
         this.#reading.set(reader, reading);
       }
-      return reading.run(nested, signal, async (shared) => {
-        const inner = await readInnerMap(nested, (_, index) => reader.read(nested, index, shared, trace));
-        this.#inner.set(nested, inner);
-        return inner;
-      });
+      return reading.run(
+        nested,
+        signal,
+        async (shared) => {
+          const inner = await readInnerMap(nested, (_, index) => reader.read(nested, index, shared, trace));
+          this.#inner.set(nested, inner);
+          return inner;
+        },
+        () => {
+          if (trace) trace.chunks.joined += nested.count;
+        },
+      );
     });
   }
 }

@@ -123,6 +123,24 @@ describe('a stream of a file', () => {
     expect(peers.mostUnderWay).toBe(limits.readAhead.first);
   });
 
+  it('requests few chunks at the same time for one read, and none after one that fails', async () => {
+    const { file, peers, asked } = open();
+    const parallel = limits.readAhead.first;
+    expect(count).toBeGreaterThan(parallel);
+    expect(Buffer.from(await file.read(0, plain.length)).equals(plain)).toBe(true);
+    expect(asked()).toHaveLength(count);
+    expect(peers.mostUnderWay).toBe(parallel);
+
+    const failing = open();
+    failing.peers.beforeAnswer = async (hex) => {
+      await idle();
+      if (hex === map.address(0).hex) throw new AntwayError('NOT_FOUND', 'no');
+    };
+    await expect(failing.file.read(0, plain.length)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await idle();
+    expect(failing.asked()).toHaveLength(parallel);
+  });
+
   it('stops its fetches when it is cancelled', async () => {
     const { file, peers, asked } = open();
     const reader = file.stream(0, plain.length).getReader();

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { DataMaps } from '../../src/content/data-maps.ts';
 import { AntwayError } from '../../src/errors.ts';
 import { DataMap, encodeBincode } from '../../src/self-encryption/data-map.ts';
+import { Trace } from '../../src/stats/trace.ts';
 import { untilAborted } from './support/fake-network.ts';
 
 /** A map of a file of `count` bytes, and a nested map that contains it. */
@@ -60,6 +61,15 @@ describe('the map inside a nested map', () => {
       [small.nested, 0],
       [small.nested, 3],
     ]);
+  });
+
+  it('counts its chunks as joined for a caller that joins', async () => {
+    const small = nestedMap(10);
+    const reader = readerOf(small);
+    const maps = new DataMaps();
+    const traces = [new Trace(), new Trace()];
+    await Promise.all(traces.map((trace) => maps.fileMap(small.nested, reader, onNested, undefined, trace)));
+    expect(traces.map(({ chunks }) => chunks.joined)).toEqual([0, small.parts.length]);
   });
 
   it('is read on for a second caller although the first one aborts', async () => {
