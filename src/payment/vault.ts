@@ -358,7 +358,12 @@ export class Vault {
     } catch (error) {
       const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
       if (code === userRejected)
-        throw paymentError('REJECTED', 'The wallet refused. Nothing was paid.', { method }, error);
+        throw paymentError(
+          'REJECTED',
+          'You refused this in the wallet. Nothing was paid.',
+          { method },
+          error,
+        );
       throw paymentError(
         'RPC',
         `The wallet or RPC endpoint failed at ${method}: ${plainText(String(message ?? 'it gave no reason'), mostMessageCharacters)}`,

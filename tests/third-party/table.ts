@@ -12,9 +12,9 @@ export function documentWithTable(text: string, sites: readonly Site[]): string 
 function introduction(sites: readonly Site[]): string {
   const always = sites.filter(({ isAlwaysTested }) => isAlwaysTested).map(({ name }) => name);
   return `The tests in \`tests/third-party/\` publish each package unchanged, add a page where it is a library, and open it in
-Chromium on a static host and on Antway. On both, the same checks have to pass: at the first visit and after a reload. On
-Antway the site may report no error that it does not report on the static host, and it has to pass again without peer and
-network. \`npm test\` runs ${always.slice(0, -1).join(', ')} and ${always.at(-1)}; \`npm run test:third-party\` runs all of them.`;
+Chromium on a static host and on Antway. On both, the same checks have to pass: at the first visit and after a reload.
+On Antway the site may report no error that it does not report on the static host, and it has to pass again without peer
+and network. \`npm test\` runs ${always.slice(0, -1).join(', ')} and ${always.at(-1)}; \`npm run test:third-party\` runs all of them.`;
 }
 
 function table(sites: readonly Site[]): string {

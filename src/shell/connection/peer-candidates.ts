@@ -1,4 +1,4 @@
-import { isLoopback, type PeerKind, PeerUrl, splitKind, withKind } from '../../peer-url.ts';
+import { isLoopback, type PeerKind, PeerUrl, withKind } from '../../peer-url.ts';
 
 const defaultPorts: readonly [PeerKind, number][] = [
   ['antway', 8080],
@@ -13,8 +13,9 @@ const defaultPorts: readonly [PeerKind, number][] = [
  */
 export function peerCandidates(text: string, baseUrl: string): PeerUrl[] {
   const written = text.trim();
-  const isExact = written === '/' || splitKind(written).kind !== 'antway' || /#sha-/i.test(written);
-  if (isExact) return [PeerUrl.parse(written, baseUrl)];
+  const isExact = written === '/' || /^(anttp|antd)\+|#sha-/i.test(written);
+  const lowered = written.replace(/^\w+\+/, (kind) => kind.toLowerCase());
+  if (isExact) return [PeerUrl.parse(lowered, baseUrl)];
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(written)) return [PeerUrl.parse(originOf(written))];
   const url = /\s/.test(written) ? undefined : parsed(`http://${written}`);
   if (!url || url.username || url.password) return [PeerUrl.parse(written)];

@@ -46,7 +46,7 @@ const en = {
     quotaBytes: 'At most',
     usedBytes: 'Used',
     isPersistent: 'Persistent storage',
-    permission: 'Permission to keep it',
+    permission: 'Permission for persistent storage',
     requestedAhead: 'Pieces requested ahead',
     byteStreams: 'Byte streams',
     chaCha20Poly1305: 'ChaCha20-Poly1305',
