@@ -4,6 +4,7 @@ import type { DataMap } from '../self-encryption/data-map.ts';
 import type { Trace } from '../stats/trace.ts';
 import type { ByteSource } from './byte-source.ts';
 
+/** Reads the chunks of data maps, from any source. */
 export interface ChunkReader {
   /** How many chunks a stream has in flight. */
   readonly readAhead: number;
