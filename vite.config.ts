@@ -8,7 +8,7 @@ import { sitePages } from './build/site-pages.ts';
 import { smallTokenizer } from './build/small-tokenizer.ts';
 import { ThirdPartyNotices } from './build/third-party-notices.ts';
 import { wasmHashes } from './build/wasm-hashes.ts';
-import { classicDefines, withoutPreloading } from './build/worker.ts';
+import { classicDefines, minifyAgain, withoutPreloading } from './build/worker.ts';
 import packageJson from './package.json' with { type: 'json' };
 
 const fromRoot = (path: string) => fileURLToPath(new URL(path, import.meta.url));
@@ -198,5 +198,6 @@ function buildAsClassicScript(config: InlineConfig): void {
     libsodiumWasm(),
     wasmHashes(),
     pageStyle(),
+    minifyAgain,
   ];
 }
