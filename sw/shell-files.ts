@@ -1,5 +1,5 @@
 import { build, filesList } from '../src/build.ts';
-import { siteOfHost } from '../src/gateway/origins/site-host.ts';
+import type { Deployment } from '../src/gateway/deployment.ts';
 import { delay } from '../src/util/delay.ts';
 import { isForSites, servedHeaders } from './shell-headers.ts';
 import type { ExpectedFile, VerifiedFiles } from './verified-files.ts';
@@ -41,19 +41,23 @@ export class ShellFiles {
   /** When `completeLater` works again, in milliseconds since 1970. */
   #dueAt = 0;
   readonly #ending = new AbortController();
-  readonly #isSite: boolean;
+  readonly #hasShell: boolean;
   readonly #isLoadingContent: () => boolean;
 
   /**
-   * @param host name and port of this origin.
    * @param decoder the WebAssembly that a site's own origin also stores.
    * @param isLoadingContent whether the worker is answering requests for content.
    */
-  constructor(files: VerifiedFiles, host: string, decoder: ExpectedFile, isLoadingContent: () => boolean) {
+  constructor(
+    files: VerifiedFiles,
+    { origin, hasShell }: Deployment,
+    decoder: ExpectedFile,
+    isLoadingContent: () => boolean,
+  ) {
     this.#files = files;
-    this.#host = host;
+    this.#host = new URL(origin).host;
     this.#isLoadingContent = isLoadingContent;
-    this.#isSite = siteOfHost(host) !== undefined;
+    this.#hasShell = hasShell;
     this.#decoder = decoder;
     this.#installed = installed.filter((path) => this.#isHere(path));
     this.#first = first.filter((path) => this.#isHere(path) && path !== pageStyle && path !== filesList);
@@ -71,7 +75,7 @@ export class ShellFiles {
    * screen is the site's. @throws AntwayError as `VerifiedFiles.read`.
    */
   async installFirst(): Promise<void> {
-    if (this.#isSite) return;
+    if (!this.#hasShell) return;
     const files = await this.#expectedFiles(this.#first);
     await Promise.all(files.map((file) => this.#files.read(file)));
   }
@@ -160,7 +164,7 @@ export class ShellFiles {
   /** @param paths of this origin. Adds the decoder on a site's own origin. @throws AntwayError as `VerifiedFiles.read`. */
   async #expectedFiles(paths: readonly string[]): Promise<ExpectedFile[]> {
     const files = await Promise.all(paths.map((path) => this.#expected(path)));
-    return this.#isSite ? [...files, this.#decoder] : files;
+    return this.#hasShell ? files : [...files, this.#decoder];
   }
 
   async #expected(url: string): Promise<ExpectedFile> {
@@ -169,7 +173,7 @@ export class ShellFiles {
   }
 
   #isHere(path: string): boolean {
-    return path === pageStyle || isForSites(path) === this.#isSite;
+    return path === pageStyle || isForSites(path) !== this.#hasShell;
   }
 
   #readList(): Promise<Map<string, string>> {

@@ -22,7 +22,7 @@ declare const self: ServiceWorkerGlobalScope;
 const sodium = { url: sodiumWasmUrl, sha256: sodiumHash };
 /** The codec calls this only where WebCrypto lacks the cipher. */
 const readSodium = () => filesCache.readWasm(sodium);
-const { origin, protocol, host, pathname: workerPath } = self.location;
+const { origin, protocol, pathname: workerPath } = self.location;
 const deployment = deploymentAt(origin, workerPath);
 const decoder = {
   url: decoderWasmUrl,
@@ -43,10 +43,10 @@ const gateway = createWorkerGateway(deployment, {
 const shellCache = new VerifiedFiles(shellCacheName(), gateway.stats);
 const filesCache = new VerifiedFiles(filesCacheName(), gateway.stats);
 const isLoadingContent = () => gateway.stats.activeRequests > 0;
-const shellFiles = new ShellFiles(shellCache, host, decoder, isLoadingContent);
+const shellFiles = new ShellFiles(shellCache, deployment, decoder, isLoadingContent);
 const requestSync = registerBackgroundSync(gateway);
-/** On a site's own origin every path belongs to the site. The shell is on another origin. */
-const isSite = deployment.kind === 'site';
+/** If the shell is on another origin, every path of this one belongs to a site. */
+const { hasShell } = deployment;
 
 const readingMethods = new Set(['GET', 'HEAD']);
 
@@ -65,7 +65,7 @@ self.addEventListener('fetch', (event) => {
     else if (file && readingMethods.has(request.method)) event.respondWith(answerFile(event, file));
     return;
   }
-  const isShared = !isSite && request.method === 'POST' && pathname === '/-/share';
+  const isShared = hasShell && request.method === 'POST' && pathname === '/-/share';
   event.respondWith(isShared ? share(request) : answer(event));
 });
 
@@ -117,7 +117,7 @@ function isShell(source: ExtendableMessageEvent['source']): source is WindowClie
  * site's own origin it is the shell's hidden frame, which no page of the site can frame.
  */
 function isNodeOwner(source: ExtendableMessageEvent['source']): source is WindowClient {
-  if (!isSite) return isShell(source) && source.frameType !== 'nested';
+  if (hasShell) return isShell(source) && source.frameType !== 'nested';
   return (
     source instanceof WindowClient &&
     new URL(source.url).pathname === '/-/bridge' &&
@@ -181,21 +181,21 @@ async function answer(event: FetchEvent): Promise<Response> {
     clientIds: { asking: event.clientId, created: event.resultingClientId },
     isOpen: async (id) => (await self.clients.get(id)) !== undefined,
     requestSync,
-    ...(isSite
-      ? { sitePage: () => answerFile(event, sitePage) }
-      : { reloadPages, recheckFiles: () => shellFiles.install(false) }),
+    ...(hasShell
+      ? { reloadPages, recheckFiles: () => shellFiles.install(false) }
+      : { sitePage: () => answerFile(event, sitePage) }),
   };
   const response = await gateway.handle(request, context);
   if (response) return response;
   // For a navigation the shell reports that the path does not exist. Other requests go to the host: the config file, or
   // a peer on the same host.
   const shell = request.mode === 'navigate' ? shellFiles.pathOf(shellDocument) : undefined;
-  return shell && !isSite ? answerFile(event, shell) : fetch(request);
+  return shell ? answerFile(event, shell) : fetch(request);
 }
 
 /** Stores the files that the first installation left out, if it is time for that. */
 function storeOwnFiles({ method, mode, url }: Request): Promise<boolean> | undefined {
-  if (!isSite) return mode === 'navigate' ? shellFiles.completeLater() : undefined;
+  if (hasShell) return mode === 'navigate' ? shellFiles.completeLater() : undefined;
   const change = method === 'POST' && new URL(url).pathname;
   // The page that asks for this deletes the stored files next.
   if (change === '/-/reset') return void shellFiles.handOver();

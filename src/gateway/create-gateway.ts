@@ -120,12 +120,12 @@ export function createGateway(deployment: Deployment, dependencies: GatewayDepen
   const frames = new FrameJournal(stats);
   const readRecords = new ReadRecords(stats);
   const siteNames =
-    deployment.kind === 'app' && buildHash ? new SiteNames(deployment.origin, buildHash, state) : undefined;
+    deployment.hasShell && buildHash ? new SiteNames(deployment.origin, buildHash, state) : undefined;
   let current: Configured | undefined;
 
   function configured(effective: EffectiveConfig): Configured {
     const { config } = effective;
-    if (deployment.kind === 'embedded' && config.isolation === 'subdomain') {
+    if (!deployment.ownsOrigin && config.isolation === 'subdomain') {
       const message = 'isolation: on a site that embeds the gateway it is always “path”.';
       throw new AntwayError('BAD_CONFIG', message, { key: 'isolation' });
     }
@@ -135,7 +135,7 @@ export function createGateway(deployment: Deployment, dependencies: GatewayDepen
       dependencies.peers?.(config, stats) ?? new PeerPool(config.peers, stats, { ...config, nodes });
     const { memoryBytes } = config.cache;
     // Most sites need the decoder. A page of another site may need none, for its pictures.
-    const onMiss = deployment.kind === 'embedded' ? undefined : () => void codec.prepare();
+    const onMiss = deployment.ownsOrigin ? () => void codec.prepare() : undefined;
     const chunks = new Chunks({ codec, store, peers, stats, onMiss });
     const decrypted = new DecryptedChunks({ chunks, codec, peers, stats, memoryBytes });
     const maps = new DataMaps();

@@ -3,8 +3,6 @@ import { type SiteHost, siteOfHost } from './origins/site-host.ts';
 
 /** How a gateway is hosted. Constant for a worker. `deploymentAt` and `embeddedAt` create it. */
 export interface Deployment {
-  /** The gateway's own origin with the shell, the origin of one site, or a part of another site's origin. */
-  readonly kind: 'app' | 'site' | 'embedded';
   readonly origin: string;
   /** The path at which the gateway's URLs begin, with a slash at both ends. */
   readonly base: string;
@@ -15,7 +13,12 @@ export interface Deployment {
   /** The authority over scripts of addresses: the user, the user's settings for this site, or the server config. */
   readonly trust: 'user' | 'site-settings' | 'server-config';
   readonly recordsVisits: boolean;
-  /** Whether responses may set headers that affect the whole origin, such as the opener policy. */
+  /** Whether the shell is on this origin. Then it has a viewer, and the names below this origin belong to sites. */
+  readonly hasShell: boolean;
+  /**
+   * Whether the whole origin belongs to the gateway. Otherwise the site that embeds it decides about headers that affect
+   * the origin, about links in documents, and about what users see while content loads.
+   */
   readonly ownsOrigin: boolean;
   /** Paths of the gateway's own documents that may use `/-/…`. Undefined if all pages except content may use it. */
   readonly trustedPages: ReadonlySet<string> | undefined;
@@ -33,7 +36,7 @@ export function deploymentAt(origin: string, workerPath = workerScript): Deploym
   return site
     ? {
         ...common,
-        kind: 'site',
+        hasShell: false,
         mode: 'own-origin',
         trust: 'site-settings',
         recordsVisits: false,
@@ -41,7 +44,7 @@ export function deploymentAt(origin: string, workerPath = workerScript): Deploym
       }
     : {
         ...common,
-        kind: 'app',
+        hasShell: true,
         mode: 'path',
         trust: 'user',
         recordsVisits: true,
@@ -54,7 +57,6 @@ export function deploymentAt(origin: string, workerPath = workerScript): Deploym
  */
 export function embeddedAt(origin: string, base: string, workerPath: string): Deployment {
   return {
-    kind: 'embedded',
     origin,
     base,
     workerPath,
@@ -62,6 +64,7 @@ export function embeddedAt(origin: string, base: string, workerPath: string): De
     mode: 'embedded',
     trust: 'server-config',
     recordsVisits: false,
+    hasShell: false,
     ownsOrigin: false,
     trustedPages: undefined,
   };

@@ -48,7 +48,7 @@ export class SlowNavigations {
     target: ContentTarget,
   ): Promise<Response | undefined> {
     // A site that embeds the gateway decides itself what its users see meanwhile.
-    if (this.#options.deployment.kind === 'embedded') return undefined;
+    if (!this.#options.deployment.ownsOrigin) return undefined;
     if (isTopLevelNavigation(request)) {
       // A download would leave the progress page open, and the page cannot tell that it was answered.
       return isSaved(target) ? undefined : this.#pageFor(answer, request, target);

@@ -41,7 +41,7 @@ export interface ContentTarget {
 export function parseTarget(
   url: URL,
   { names, isolation }: Pick<Config, 'names' | 'isolation'>,
-  { base, kind, site }: Pick<Deployment, 'base' | 'kind' | 'site'>,
+  { base, hasShell, site }: Pick<Deployment, 'base' | 'hasShell' | 'site'>,
 ): Target {
   if (!url.pathname.startsWith(base)) return { kind: 'other' };
   const pathname = url.pathname.slice(base.length - 1);
@@ -65,7 +65,7 @@ export function parseTarget(
   }
   const content = parseNamed(pathname, base, names, url);
   if (!content) return { kind: 'other' };
-  if (isolation !== 'subdomain' || kind === 'embedded') return { kind: 'content', content };
+  if (isolation !== 'subdomain' || !hasShell) return { kind: 'content', content };
   const rest = pathname.slice(1).split('/').slice(1).join('/');
   const location = `${url.protocol}//${content.address.base32}.${url.host}/${rest}${url.search}`;
   if (!URL.canParse(location)) {

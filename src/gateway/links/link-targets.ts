@@ -12,12 +12,12 @@ import type { LinkTargets } from './link-map.ts';
 export function linkTargetsOf(
   request: Request,
   document: Pick<ContentTarget, 'address' | 'root'>,
-  { kind, origin, base, site }: Pick<Deployment, 'kind' | 'origin' | 'base' | 'site'>,
+  { ownsOrigin, origin, base, site }: Pick<Deployment, 'ownsOrigin' | 'origin' | 'base' | 'site'>,
   { names }: Pick<Config, 'names'>,
 ): LinkTargets | undefined {
   const { headers, integrity } = request;
   const isData = headers.has(asDataHeader) && !isOfProgressPage(request);
-  if (kind === 'embedded' || headers.has('Range') || integrity || isData) return undefined;
+  if (!ownsOrigin || headers.has('Range') || integrity || isData) return undefined;
   const { protocol } = new URL(origin);
   return {
     urlOf(named, isNavigation) {

@@ -74,10 +74,10 @@ export function wayOut(
   text = reader.texts.openAnother,
   isPrimary = false,
 ): Html {
-  const { kind, origin, base } = deployment;
+  const { ownsOrigin, origin, base } = deployment;
   const { host } = new URL(origin);
   const look = isPrimary ? html` class="primary"` : '';
-  if (kind === 'embedded')
+  if (!ownsOrigin)
     return html`<a${look} href="${base.replace(/[^/]+\/$/, '')}">${reader.texts.backTo(host)}</a>`;
   return html`<a${look} href="${shellUrl(deployment)}"${shellTarget(reader)}>${text}</a>`;
 }
@@ -93,7 +93,7 @@ function errorPage(error: AntwayError, deployment: Deployment, reader: Reader): 
   const { address, attempts = [] } = details;
   const stored = details.stored as StoredParts | undefined;
   const site = details.site as MissingFrom | undefined;
-  const shell = deployment.kind === 'embedded' ? undefined : shellUrl(deployment);
+  const shell = deployment.ownsOrigin ? shellUrl(deployment) : undefined;
   const reach = details.networks ? reachOf(details.networks as NetworkOfPeer[], attempts) : undefined;
   const actions = actionsOf(error, site, reach, shell, reader);
   const { title, about } = textsOf(error, texts);

@@ -1,0 +1,248 @@
+import type { Address } from '../address.ts';
+import { AntwayError } from '../errors.ts';
+import { reportUrlOf } from '../server-config.ts';
+import type { Trace } from '../stats/trace.ts';
+import type { ContentHandlerOptions } from './content-handler.ts';
+import { allowedMethods } from './http/admit.ts';
+import { answerContent, type ContentAnswer } from './http/content-response.ts';
+import { canRunScripts } from './http/content-type.ts';
+import { isNavigation, isTopLevelNavigation } from './http/navigation.ts';
+import type { Observation } from './http/observe-request.ts';
+import { redirectHeaders } from './http/policy.ts';
+import { redirect } from './http/redirect.ts';
+import { type Representation, respond } from './http/representation.ts';
+import { asDataHeader, isOfProgressPage, isPageForScript } from './http/script-request.ts';
+import type { ContentTarget } from './http/target.ts';
+import { sharedPlan, viewAnswer } from './http/view-answer.ts';
+import { isForReader, isViewRequest } from './http/view-plan.ts';
+import { linkTargetsOf } from './links/link-targets.ts';
+import { withLinks } from './links/with-links.ts';
+import { noteFrame } from './note-frame.ts';
+import { movedTo, redirectToSite, temporaryRedirect } from './origins/own-origin-redirects.ts';
+import { withWorkerShim } from './origins/own-worker-shim.ts';
+import { readerOf } from './pages/reader.ts';
+import { question } from './pages/trust-question.ts';
+import { policyRequestOf } from './policy-request.ts';
+import type { RequestContext } from './request-context.ts';
+import { decisionAbout, mayRunScripts } from './script-decision.ts';
+import { awaitsUserSettings } from './state/configuration.ts';
+import { noteVisit } from './state/note-visit.ts';
+import type { Decision, DecisionFor } from './state/trust.ts';
+import type { TrustGrant } from './state/trust-tokens.ts';
+
+/** A request while it is answered. */
+export interface Observed extends Observation {
+  trace: Trace;
+  /** Whether another answer was sent in place of this one, because this one takes long. */
+  isLate: boolean;
+  /** For a page in a frame: as of `Stats.chunksByPeer` before this request. */
+  chunksBefore: ReadonlyMap<string, number> | undefined;
+}
+
+/** Finds the answer to one request for content. */
+export class ContentRequest {
+  readonly #target: ContentTarget;
+  readonly #request: Request;
+  readonly #context: RequestContext;
+  readonly #observed: Observed;
+  readonly #options: ContentHandlerOptions;
+  readonly #isTopLevel: boolean;
+  /** Whether the shell asks how its viewer shows the content. */
+  readonly #isView: boolean;
+  /** Whether the user opens this URL, in a window or in the shell's viewer. The readers stay on this origin. */
+  readonly #isOpening: boolean;
+  /** The address of the bytes. It differs from that of the target if that is a pointer. */
+  #content: Address;
+  /** The decision about scripts of `#content`. */
+  #decision: Decision | undefined;
+
+  constructor(
+    target: ContentTarget,
+    request: Request,
+    context: RequestContext,
+    observed: Observed,
+    options: ContentHandlerOptions,
+  ) {
+    this.#target = target;
+    this.#request = request;
+    this.#context = context;
+    this.#observed = observed;
+    this.#options = options;
+    this.#isTopLevel = isTopLevelNavigation(request);
+    this.#isView = options.deployment.hasShell && isViewRequest(request);
+    this.#isOpening = this.#isTopLevel || (this.#isView && !isForReader(request));
+    this.#content = target.address;
+  }
+
+  /** @throws AntwayError for content that cannot be had, and for a request that is refused. */
+  async answer(): Promise<Response> {
+    const early = await this.#withoutContent();
+    if (early) return this.#done(early);
+    const decisionFor = await decisionAbout(this.#target, this.#options);
+    this.#decision = decisionFor(this.#content);
+    const elsewhere = await this.#beforeContent();
+    if (elsewhere) return this.#done(elsewhere);
+    const answer = await this.#find(decisionFor);
+    if (answer.kind === 'redirect') return this.#done(this.#redirected(answer));
+    const { representation } = answer;
+    this.#refusePageForScript(representation);
+    const other =
+      (await this.#onOwnOrigin(representation)) ??
+      this.#forViewer(representation) ??
+      (await this.#trustQuestion(representation));
+    return other ? this.#done(other) : this.#send(representation);
+  }
+
+  #done(response: Response): Response {
+    this.#observed.observer.ended();
+    return response;
+  }
+
+  /** Answers a request whose URL says enough. Prepares the peers for all others. */
+  async #withoutContent(): Promise<Response | undefined> {
+    const { deployment, peers, ownOrigins, readRecords } = this.#options;
+    const { address, gatewayUrl } = this.#target;
+    if (this.#request.method === 'OPTIONS') return allowedMethods();
+    if (this.#isTopLevel && gatewayUrl) return temporaryRedirect(gatewayUrl, deployment);
+    // Open sessions that the rest of the page may need while the document comes from the store.
+    if (this.#isOpening) peers.warm();
+    if (ownOrigins && (this.#isOpening || isOfProgressPage(this.#request)))
+      readRecords.note(address, this.#observed.trace);
+    return undefined;
+  }
+
+  /** Answers where the settings or the decision already say that this origin does not show the content. */
+  async #beforeContent(): Promise<Response | undefined> {
+    const { deployment, effective } = this.#options;
+    const { sitePage } = this.#context;
+    if (this.#isTopLevel && sitePage && awaitsUserSettings(deployment, effective)) return sitePage();
+    const isRestricted = this.#decision === 'restricted';
+    if (this.#target.gatewayUrl && isRestricted) {
+      throw new AntwayError('REFUSED', 'A page without scripts loads nothing of another address.');
+    }
+    if (!this.#isOpening || isRestricted) return undefined;
+    return movedTo(this.#target, this.#request, this.#options);
+  }
+
+  async #find(decisionFor: DecisionFor): Promise<ContentAnswer> {
+    const request = this.#request;
+    const target = this.#target;
+    const { resolver, ownOrigins, appearance } = this.#options;
+    const { signal, trace } = this.#observed;
+    const policy = await policyRequestOf(target, request, this.#context, this.#options);
+    // A page may use the scripts of another address, but a frame with that address is not the site.
+    const isFramed = target.gatewayUrl !== undefined && isNavigation(request);
+    const areScriptsPossible = !isFramed && (await mayRunScripts(target, ownOrigins));
+    return answerContent(target, {
+      resolver,
+      policyFor: (found) => {
+        this.#content = found;
+        this.#decision = decisionFor(found);
+        return { ...policy, isTrusted: areScriptsPossible && this.#decision === 'trusted' };
+      },
+      isNavigation: this.#isView || isNavigation(request),
+      accept: request.headers.get('Accept'),
+      isHead: request.method === 'HEAD',
+      range: request.headers.get('Range'),
+      signal,
+      trace,
+      reader: () => readerOf(request, appearance),
+      reportUrl: () => this.#reportUrl(),
+    });
+  }
+
+  #redirected({ location, status, headers }: Extract<ContentAnswer, { kind: 'redirect' }>): Response {
+    if (this.#isView) return viewAnswer({ kind: 'moved', path: location });
+    return redirect(location, status ?? 301, { ...headers, ...redirectHeaders(this.#options.deployment) });
+  }
+
+  /**
+   * Only on a site that embeds the gateway: elsewhere scripts run only in the shell, and in sites that the user trusts
+   * with the origin.
+   * @throws AntwayError `REFUSED`.
+   */
+  #refusePageForScript({ headers }: Representation): void {
+    const { ownsOrigin } = this.#options.deployment;
+    if (ownsOrigin || this.#decision === 'trusted') return;
+    if (!isPageForScript(this.#request, headers['Content-Type'] ?? '')) return;
+    throw new AntwayError(
+      'REFUSED',
+      `A script asks for a page from an address that may run none here. Navigate to it, or take it for data: by Antway.fetch, or with the header ${asDataHeader}.`,
+    );
+  }
+
+  /** Redirects to the origin of a site that may run scripts. */
+  async #onOwnOrigin(representation: Representation): Promise<Response | undefined> {
+    if (!this.#isOpening || this.#decision === 'restricted' || !isScriptable(representation))
+      return undefined;
+    const { ownOrigins, readRecords, deployment } = this.#options;
+    const { address } = this.#target;
+    const origin = await ownOrigins?.of(address);
+    if (!origin) return undefined;
+    if (!this.#observed.isLate) this.#noteVisit(representation);
+    const left = new DOMException('The site opens on its own origin.', 'AbortError');
+    // The owner of a pointer chooses its target. The records could tell the owner which targets are stored.
+    if (this.#content.equals(address))
+      readRecords.redirected(address, () => this.#observed.observer.left?.(left));
+    return redirectToSite(origin, this.#target, this.#request, deployment);
+  }
+
+  /** Tells the shell's viewer how to show the content. */
+  #forViewer(representation: Representation): Response | undefined {
+    if (!this.#isView) return undefined;
+    this.#noteVisit(representation);
+    return viewAnswer(sharedPlan(this.#target, representation, isScriptable(representation), this.#decision));
+  }
+
+  /** Asks the user whether the site may run its scripts, if no decision exists. */
+  async #trustQuestion(representation: Representation): Promise<Response | undefined> {
+    const { ownOrigins, appearance, tokens } = this.#options;
+    const mayAsk = this.#decision === undefined && !(await ownOrigins?.areAvailable());
+    if (!this.#isTopLevel || !mayAsk || !isScriptable(representation)) return undefined;
+    const { pathname, search } = new URL(this.#request.url);
+    const { address, name } = this.#target;
+    const grant: TrustGrant = { address, name, content: this.#content, step: 'question' };
+    const reader = await readerOf(this.#request, appearance);
+    return question(grant, pathname + search, reader, tokens, await this.#reportUrl());
+  }
+
+  async #send(representation: Representation): Promise<Response> {
+    const request = this.#request;
+    const target = this.#target;
+    const { deployment, effective, frames } = this.#options;
+    const { signal, observer, trace, chunksBefore } = this.#observed;
+    await noteFrame(frames, target, request, this.#context, chunksBefore, { representation });
+    const links = linkTargetsOf(request, target, deployment, effective.config);
+    const linked = links ? await withLinks(representation, links, signal, trace) : representation;
+    // The request of the progress page loads all that the navigation after it needs.
+    const isDocument = isNavigation(request) || isOfProgressPage(request);
+    const needsShim = deployment.site && isDocument && !target.gatewayUrl && !request.headers.has('Range');
+    const shown = needsShim ? await withWorkerShim(linked, signal, trace) : linked;
+    const response = await respond(shown, request, signal, observer, trace);
+    if (this.#isTopLevel && response.ok && !this.#observed.isLate) this.#noteVisit(representation);
+    return response;
+  }
+
+  /** The host knows nothing of a manifest that only this device stores. */
+  async #reportUrl(): Promise<string | undefined> {
+    const { address } = this.#target;
+    const { effective, manifests } = this.#options;
+    const { reportUrl } = effective.config;
+    if (reportUrl === null || (await manifests.has(address).catch(() => false))) return undefined;
+    return reportUrlOf(reportUrl, address.hex);
+  }
+
+  #noteVisit(representation: Representation): void {
+    const { deployment, resolver, library } = this.#options;
+    if (!deployment.recordsVisits) return;
+    const { pathname } = new URL(this.#request.url);
+    const isReader = isForReader(this.#request);
+    const noted = noteVisit(this.#target, pathname, representation, { resolver, library }, isReader);
+    this.#context.waitUntil(noted.catch((error) => console.warn('antway: the visit was not noted', error)));
+  }
+}
+
+function isScriptable({ headers, isOwnPage }: Representation): boolean {
+  const isDownload = headers['Content-Disposition']?.startsWith('attachment');
+  return !isOwnPage && !isDownload && canRunScripts(headers['Content-Type'] ?? '');
+}
