@@ -142,6 +142,8 @@ export const limits = Object.freeze({
    * than `idleShare` of its transfer time.
    */
   readAhead: { first: 4, least: 3, most: 6, slowChunkMs: 1_000, decryptMs: 50, idleShare: 0.02 },
+  /** Chunks of a nested map that are fetched at the same time. Those of the largest one have 4 MiB each, and are 17. */
+  parallelMapChunks: 17,
   /** Chunks of a pin that are fetched at the same time, and small chunks in addition to them. */
   parallelPinFetches: 8,
   parallelSmallPinFetches: 64,

@@ -1,6 +1,7 @@
 import { Address } from '../address.ts';
 import { AntwayError } from '../errors.ts';
 import { limits } from '../limits.ts';
+import { forEachInParallel } from '../util/parallel.ts';
 import { bufferAccess, type RandomAccess } from '../util/random-access.ts';
 import { loadBlake3 } from './blake3.ts';
 import {
@@ -167,8 +168,9 @@ export async function readInnerMap(
   nested: DataMap,
   decryptChunk: (map: DataMap, index: number) => Promise<Uint8Array>,
 ): Promise<DataMap> {
-  const parts = await Promise.all(Array.from(nested.sizes, (_, i) => decryptChunk(nested, i)));
   const serialised = new Uint8Array(nested.size);
-  for (const [i, part] of parts.entries()) serialised.set(part, nested.offsets[i]!);
+  await forEachInParallel([...nested.sizes], limits.parallelMapChunks, async (_, i) =>
+    serialised.set(await decryptChunk(nested, i), nested.offsets[i]!),
+  );
   return decodeBincode(serialised);
 }

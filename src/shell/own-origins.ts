@@ -1,6 +1,7 @@
 import type { SiteGrant } from '../gateway/api/site-exchange.ts';
 import type { SiteOrigin, SiteReport } from '../gateway/state/site-origins.ts';
 import { recordsMs } from '../site-pages/messages.ts';
+import { forEachInParallel } from '../util/parallel.ts';
 import {
   asGatewayApiError,
   gateway,
@@ -8,7 +9,6 @@ import {
   type ListedSite,
   type PinAction,
 } from './gateway-api.ts';
-import { forEachInParallel } from './parallel.ts';
 import { RecentFailures } from './recent-failures.ts';
 import {
   askSite,

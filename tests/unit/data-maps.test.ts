@@ -1,17 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import { DataMaps } from '../../src/content/data-maps.ts';
 import { AntwayError } from '../../src/errors.ts';
+import { limits } from '../../src/limits.ts';
 import { DataMap, encodeBincode } from '../../src/self-encryption/data-map.ts';
 import { Trace } from '../../src/stats/trace.ts';
 import { untilAborted } from './support/fake-network.ts';
 
-/** A map of a file of `count` bytes, and a nested map that contains it. */
-function nestedMap(count: number): { inner: DataMap; nested: DataMap; parts: Uint8Array[] } {
+/** A map of a file of `count` bytes, and a nested map that contains it, in chunks of at most `largest` bytes. */
+function nestedMap(
+  count: number,
+  largest = 4_000_000,
+): { inner: DataMap; nested: DataMap; parts: Uint8Array[] } {
   const map = (sizes: Uint32Array, level: number) =>
     new DataMap(new Uint8Array(32 * sizes.length), new Uint8Array(32 * sizes.length), sizes, level);
   const inner = map(new Uint32Array(count).fill(1), 0);
   const bytes = encodeBincode(inner);
-  const largest = 4_000_000;
   const starts = Array.from({ length: Math.ceil(bytes.length / largest) }, (_, i) => i * largest);
   const parts =
     starts.length > 2
@@ -138,6 +141,29 @@ describe('the map inside a nested map', () => {
     expect(await read(huge)).toBe(huge.nested.count);
     expect(await read(huge)).toBe(huge.nested.count);
     expect(await read(small)).toBe(0);
+  });
+
+  it('is read by few requests at the same time, and by none after one that fails', async () => {
+    const hostile = nestedMap(100, 1);
+    const reader = readerOf(hostile);
+    let running = 0;
+    let most = 0;
+    reader.beforeRead = async () => {
+      most = Math.max(most, ++running);
+      await new Promise((resolve) => setTimeout(resolve));
+      running--;
+    };
+    const maps = new DataMaps();
+    await maps.fileMap(hostile.nested, reader, onNested);
+    expect(reader.reads).toBe(hostile.nested.count);
+    expect(hostile.nested.count).toBeGreaterThan(5_000);
+    expect(most).toBe(limits.parallelMapChunks);
+
+    reader.reads = 0;
+    reader.beforeRead = () => Promise.reject(new AntwayError('NOT_FOUND', 'gone'));
+    const failing = new DataMaps().fileMap(hostile.nested, reader, onNested);
+    await expect(failing).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    expect(reader.reads).toBeLessThanOrEqual(limits.parallelMapChunks);
   });
 
   it('is forgotten for others, at 8 MiB in total with the nested maps', async () => {

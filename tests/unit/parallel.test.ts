@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { forEachInParallel } from '../../src/shell/parallel.ts';
+import { forEachInParallel } from '../../src/util/parallel.ts';
 
 test('every item is worked on once, in order, and never more than the limit at a time', async () => {
   const begun: number[] = [];
@@ -32,4 +32,21 @@ test('one slow item holds up no other', async () => {
 
 test('nothing to do is done at once', async () => {
   await expect(forEachInParallel([], 4, () => Promise.reject(new Error('never')))).resolves.toBeUndefined();
+});
+
+test('after an error no other item begins', async () => {
+  const begun: string[] = [];
+  let finish = () => {};
+  const slow = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  const all = forEachInParallel(['slow', 'bad', 'c', 'd'], 2, async (item) => {
+    begun.push(item);
+    if (item === 'slow') await slow;
+    if (item === 'bad') throw new Error('bad');
+  });
+  await expect(all).rejects.toThrow('bad');
+  finish();
+  await new Promise((resolve) => setTimeout(resolve));
+  expect(begun).toEqual(['slow', 'bad']);
 });

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks';
+import { forEachInParallel } from '../../util/parallel.ts';
 import { asGatewayApiError, type ListedSite } from '../gateway-api.ts';
 import { ownOrigins } from '../own-origins.ts';
-import { forEachInParallel } from '../parallel.ts';
 import { parallelSites } from '../site-bridge.ts';
 
 /** The number of recently opened sites whose origins are asked. Origins of pinned sites are always asked. */
