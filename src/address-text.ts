@@ -1,4 +1,5 @@
 import { Address } from './address.ts';
+import { isLoopback } from './peer-url.ts';
 
 /** The content that a text names. All its parts are as the text spells them. */
 export interface NamedContent {
@@ -131,9 +132,9 @@ function decoded(text: string): string {
 
 /** Without a scheme, `http` is for this machine, as in `localhost:8080/<address>`. */
 function originOf(scheme: string | undefined, host: string): string | undefined {
-  const isLocal = /^(?:(?:[^:]+\.)?localhost|127(?:\.\d+){3})(?::\d+)?$/i.test(host);
-  const url = `${scheme ?? (isLocal ? 'http' : 'https')}://${host}`;
-  return host !== '' && URL.canParse(url) ? new URL(url).origin : undefined;
+  if (!host || !URL.canParse(`http://${host}`)) return undefined;
+  const isLocal = isLoopback(new URL(`http://${host}`));
+  return new URL(`${scheme ?? (isLocal ? 'http' : 'https')}://${host}`).origin;
 }
 
 export interface NamedPath {

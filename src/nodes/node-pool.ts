@@ -27,7 +27,7 @@ interface Failure {
 
 /** Most failures that are remembered. */
 const mostFailures = 5_000;
-/** A socket at which so many names failed is left out for a while. */
+/** A socket at which so many names failed is excluded for a while. */
 const falseNames = 3;
 
 /** The connections to nodes: one for each node, a limited number in all and for each host. */
@@ -78,7 +78,8 @@ export class NodePool {
       open.usedAt = this.#options.clock.now();
       return open.client;
     }
-    if (!this.isAllowed(node)) throw nodeError('unreachable', 'This node is left out for now.');
+    if (!this.isAllowed(node))
+      throw nodeError('unreachable', 'This node failed before, and is excluded for a while.');
     return this.#connecting.run(node.peerId, signal, (shared) => this.#connect(node, shared));
   }
 

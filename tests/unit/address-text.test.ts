@@ -37,6 +37,7 @@ describe('a text that names content', () => {
     [`https://a.example/ant/${hex}/x`, { site: hex, rest: '/x', ...at('https://a.example') }],
     [`https://user:pw@a.example/${hex}`, { site: hex, rest: '', ...at('https://a.example') }],
     [`localhost:8080/${hex}/a`, { site: hex, rest: '/a', isUrl: false, gateway: 'http://localhost:8080' }],
+    [`[::1]:8080/${hex}/a`, { site: hex, rest: '/a', isUrl: false, gateway: 'http://[::1]:8080' }],
     [`a.example/${hex}`, { site: hex, rest: '', isUrl: false, gateway: 'https://a.example' }],
     [
       `http://${base32}.antway.localhost:8081/a?b#c`,

@@ -117,7 +117,7 @@ describe('the pool of connections', () => {
     });
     await nodes.client(node(1), never).catch(() => undefined);
     expect(nodes.isAllowed(node(1))).toBe(false);
-    await expect(nodes.client(node(1), never)).rejects.toThrow('left out');
+    await expect(nodes.client(node(1), never)).rejects.toThrow('excluded for a while');
     expect([dialled.length, failed.length]).toEqual([1, 1]);
     await clock.pass(nodeLimits.retryMs.first);
     expect(nodes.isAllowed(node(1))).toBe(true);

@@ -75,7 +75,7 @@ export class FetchFailure implements AttemptObserver {
       const wasSent = wrong.some(({ stage }) => stage !== 'connect');
       const message = wasSent
         ? `Wrong bytes were sent for this address by ${liars}.`
-        : `No other peer has this record, and ${liars} is excluded for a while: it sent wrong bytes.`;
+        : `No other peer has this record. Because of wrong bytes, these are excluded for a while: ${liars}.`;
       return new AntwayError('CORRUPT', message, details);
     }
     const without = new Set(attempts.filter(({ code }) => isAbsence(code)).map(({ peer }) => peer));
