@@ -105,8 +105,8 @@ input[value^="s"] { background: url(${to}/attribute) }</style><p>text<div>text</
 ];
 
 for (const { name, body, click, reachedWithTrust } of leaks) {
-  attack(outsideGroup, name, noRequest, async ({ startPeer, openGateway }) => {
-    const scene = await Scene.open({ startPeer, openGateway });
+  attack(outsideGroup, name, noRequest, async ({ startPeer, openWorker }) => {
+    const scene = await Scene.open({ startPeer, openWorker });
     await using outside = await Outside.start();
     const files = {
       'index.html': page(body(outside.url)),
@@ -134,8 +134,8 @@ attack(
   outsideGroup,
   '`<base>` that leads to another address of the gateway',
   'Relative URLs stay the page’s own.',
-  async ({ startPeer, openGateway }) => {
-    const scene = await Scene.open({ startPeer, openGateway });
+  async ({ startPeer, openWorker }) => {
+    const scene = await Scene.open({ startPeer, openWorker });
     const third = await scene.publish({ 'p.svg': picture }, 'restricted');
     const hostile = await scene.publish(
       { 'index.html': page(`<base href="/${third}/"><img src="p.svg">`), 'p.svg': picture },
@@ -155,8 +155,8 @@ attack(
   endpoints,
   'A page without trust sends a form to the endpoints, guesses the token, and pings them',
   'The browser sends nothing, and nothing is decided.',
-  async ({ startPeer, openGateway }) => {
-    const scene = await Scene.open({ startPeer, openGateway });
+  async ({ startPeer, openWorker }) => {
+    const scene = await Scene.open({ startPeer, openWorker });
     const victim = await scene.publish({ 'index.html': page('') });
     const names = ['trust', 'reset', 'settings', 'manifests', 'pins', 'import'];
     const hostile = await scene.publish(
@@ -187,8 +187,8 @@ attack(
   endpoints,
   'Another site sends a form to every endpoint, with a guessed token',
   'The worker refuses each of them.',
-  async ({ startPeer, openGateway }) => {
-    const scene = await Scene.open({ startPeer, openGateway });
+  async ({ startPeer, openWorker }) => {
+    const scene = await Scene.open({ startPeer, openWorker });
     await using outside = await Outside.start();
     const victim = await scene.publish({ 'index.html': page('') });
     for (const name of ['trust', 'reset', 'manifests', 'pins', 'import', 'test-peer']) {
@@ -250,8 +250,8 @@ for (const [how, script] of disguises) {
     endpoints,
     `A trusted page requests them ${how}`,
     'The worker refuses the request, or it does not reach the worker.',
-    async ({ startPeer, openGateway }) => {
-      const scene = await Scene.open({ startPeer, openGateway });
+    async ({ startPeer, openWorker }) => {
+      const scene = await Scene.open({ startPeer, openWorker });
       const hostile = await scene.publish(
         {
           'index.html': page(`<body><script type="module">document.title = ${script}</script>`),
@@ -271,8 +271,8 @@ attack(
   'Workers',
   'A trusted page registers a service worker of its own',
   'The browser refuses, and the gateway’s worker stays the only one.',
-  async ({ startPeer, openGateway }) => {
-    const scene = await Scene.open({ startPeer, openGateway });
+  async ({ startPeer, openWorker }) => {
+    const scene = await Scene.open({ startPeer, openWorker });
     const hostile = await scene.publish(
       {
         'index.html': page(
@@ -298,8 +298,8 @@ attack(
   paths,
   'Encoded dots and slashes lead out of an address, once and twice encoded',
   'The path is refused or not found. It never leads to an endpoint, the shell or another address.',
-  async ({ startPeer, openGateway }) => {
-    const scene = await Scene.open({ startPeer, openGateway });
+  async ({ startPeer, openWorker }) => {
+    const scene = await Scene.open({ startPeer, openWorker });
     const third = await scene.publish({ 'secret.txt': 'secret' }, 'restricted');
     const hostile = await scene.publish({ 'index.html': page('') }, 'restricted');
     for (const path of [
@@ -323,8 +323,8 @@ attack(
   paths,
   'Properties of every JavaScript object (`__proto__`, `constructor`) are the path, query, endpoint and file',
   'They are ordinary names.',
-  async ({ startPeer, openGateway }) => {
-    const scene = await Scene.open({ startPeer, openGateway });
+  async ({ startPeer, openWorker }) => {
+    const scene = await Scene.open({ startPeer, openWorker });
     const site = await scene.publish(
       {
         'index.html': page(''),
@@ -358,8 +358,8 @@ attack(
   paths,
   'Redirects of content: folders, two slashes, routes with a host in them',
   'Each leads below the content’s own address.',
-  async ({ startPeer, openGateway }) => {
-    const scene = await Scene.open({ startPeer, openGateway });
+  async ({ startPeer, openWorker }) => {
+    const scene = await Scene.open({ startPeer, openWorker });
     const site = await scene.publish(
       {
         'folder/a.txt': 'a',
@@ -420,8 +420,8 @@ attack(
   others,
   'Another site reads content by `fetch`, and uses it as script, style and picture',
   'It gets no content: its requests do not reach the worker, and the host has none.',
-  async ({ startPeer, openGateway }) => {
-    const scene = await Scene.open({ startPeer, openGateway });
+  async ({ startPeer, openWorker }) => {
+    const scene = await Scene.open({ startPeer, openWorker });
     await using outside = await Outside.start();
     const site = await scene.publish(
       { 'x.js': ran('cross-origin'), 'secret.txt': 'secret', 'p.svg': picture, 's.css': 'p { color: red }' },
@@ -460,8 +460,8 @@ attack(
   others,
   'A link to another site sends it the URL with its query',
   'The referrer is withheld.',
-  async ({ startPeer, openGateway }) => {
-    const scene = await Scene.open({ startPeer, openGateway });
+  async ({ startPeer, openWorker }) => {
+    const scene = await Scene.open({ startPeer, openWorker });
     await using outside = await Outside.start();
     const site = await scene.publish(
       { 'index.html': page(`<a href="${outside.url}/linked">out</a>`) },

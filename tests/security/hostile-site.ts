@@ -28,11 +28,16 @@ export function unregisterByFrame(page: Page): Promise<number> {
   });
 }
 
+type Open = (config: HostConfig) => Promise<Gateway>;
+
 /** The fixtures of a test. */
 export interface Parts {
   startPeer(): Promise<PeerProcess>;
-  openGateway(config: HostConfig): Promise<Gateway>;
+  openGateway: Open;
 }
+
+/** The fixtures of a test with the shell, or of a test that needs only the worker. */
+type SceneParts = Parts | (Pick<Parts, 'startPeer'> & { openWorker: Open });
 
 /** A gateway with a peer that holds sites. */
 export class Scene {
@@ -44,9 +49,10 @@ export class Scene {
     readonly messages: readonly string[],
   ) {}
 
-  static async open({ startPeer, openGateway }: Parts): Promise<Scene> {
-    const peer = await startPeer();
-    const gateway = await openGateway({ peers: [peer.url] });
+  static async open(parts: SceneParts): Promise<Scene> {
+    const peer = await parts.startPeer();
+    const open = 'openWorker' in parts ? parts.openWorker : parts.openGateway;
+    const gateway = await open({ peers: [peer.url] });
     const context = gateway.shell.context();
     const messages: string[] = [];
     context.on('console', (message) => {

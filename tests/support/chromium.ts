@@ -10,6 +10,14 @@ export { expect };
 interface Fixtures extends Processes {
   /** Starts a host and opens its shell in the test's page, or in one of another context. */
   openGateway(config: HostConfig, context?: BrowserContext): Promise<Gateway>;
+  /**
+   * Starts a host and opens an empty document in place of its shell, in the test's page or in the first page of another
+   * context. This takes half the processor time. The document has the shell's URL, so it may use `/-/…`. It lacks:
+   *
+   * - the app with its screens, and what the app does by itself: connections to nodes, updates, stored files of all screens
+   * - the shell's policies: only the worker can refuse what the document loads
+   */
+  openWorker(config: HostConfig, context?: BrowserContext): Promise<Gateway>;
 }
 
 export const test = base.extend<Fixtures>({
@@ -21,14 +29,35 @@ export const test = base.extend<Fixtures>({
       return Gateway.open(host, context ? await context.newPage() : page);
     });
   },
+
+  openWorker: async ({ startHost, page }, use) => {
+    await use(async (config, context) => {
+      const host = await startHost(config);
+      return Gateway.openWorker(host, context ? await context.newPage() : page);
+    });
+  },
 });
 
 /** The shell of a gateway in a page whose worker runs. */
 export class Gateway extends GatewayClient<Page> {
   static async open(host: PeerProcess, page: Page): Promise<Gateway> {
     await page.goto(host.url);
-    await page.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
+    await workerRuns(page);
     return new Gateway(host, page);
+  }
+
+  /** As `openWorker` of the fixtures. No worker of the origin may run yet: it would answer with the shell. */
+  static async openWorker(host: PeerProcess, page: Page): Promise<Gateway> {
+    const body = '<!doctype html><title>Antway</title>';
+    await page.route(`${host.url}/`, (route) => route.fulfill({ contentType: 'text/html', body }), {
+      times: 1,
+    });
+    await page.goto(host.url);
+    await page.evaluate(() =>
+      navigator.serviceWorker.register('/sw.js', { scope: '/', updateViaCache: 'none' }),
+    );
+    await workerRuns(page);
+    return new GatewayWithoutApp(host, page);
   }
 
   /** A new page of the same browser profile, at a path of the gateway. */
@@ -40,11 +69,22 @@ export class Gateway extends GatewayClient<Page> {
   }
 }
 
+/** A gateway with an empty document in place of its shell. */
+class GatewayWithoutApp extends Gateway {
+  /** Only the app has the worker store them. */
+  protected override async storeFiles(): Promise<void> {}
+}
+
+/** Waits until the worker controls the page. */
+async function workerRuns(page: Page): Promise<void> {
+  await page.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
+}
+
 /** A new page with the shell at a URL, whose worker runs. */
 export async function openShellIn(context: BrowserContext, url: string): Promise<Page> {
   const shell = await context.newPage();
   await shell.goto(url);
-  await shell.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
+  await workerRuns(shell);
   return shell;
 }
 
