@@ -41,8 +41,8 @@ for (const [how, files] of framings) {
     frames,
     `A page without trust frames a trusted page, ${how}`,
     'The frame stays empty, and no script runs.',
-    async ({ startPeer, openGateway }) => {
-      const scene = await Scene.open({ startPeer, openGateway });
+    async ({ startPeer, openWorker }) => {
+      const scene = await Scene.open({ startPeer, openWorker });
       const victim = await scene.publish({ 'index.html': scripted }, 'trusted');
       const hostile = await scene.publish(files(`/${victim}/`), 'restricted');
       const tab = await scene.visit(`/${hostile}/`);
@@ -59,8 +59,8 @@ attack(
   frames,
   'A page without trust has a link that loads a trusted page into its frame',
   'The frame does not load it.',
-  async ({ startPeer, openGateway }) => {
-    const scene = await Scene.open({ startPeer, openGateway });
+  async ({ startPeer, openWorker }) => {
+    const scene = await Scene.open({ startPeer, openWorker });
     const victim = await scene.publish({ 'index.html': scripted }, 'trusted');
     const hostile = await scene.publish(
       {
@@ -83,8 +83,8 @@ attack(
   frames,
   'A trusted page frames another trusted page, with a fragment',
   'The framed page is shown without scripts.',
-  async ({ startPeer, openGateway }) => {
-    const scene = await Scene.open({ startPeer, openGateway });
+  async ({ startPeer, openWorker }) => {
+    const scene = await Scene.open({ startPeer, openWorker });
     const victim = await scene.publish(
       { 'index.html': scripted, 'own.html': page('<iframe src="./#own"></iframe>') },
       'trusted',
@@ -144,8 +144,8 @@ attack(
   frames,
   'Another site frames content, a listing, the question and an endpoint',
   'The browser shows none of them there.',
-  async ({ startPeer, openGateway }) => {
-    const scene = await Scene.open({ startPeer, openGateway });
+  async ({ startPeer, openWorker }) => {
+    const scene = await Scene.open({ startPeer, openWorker });
     await using outside = await Outside.start();
     const decided = await scene.publish({ 'index.html': page('Publishedwords') }, 'restricted');
     const undecided = await scene.publish({ 'index.html': page('Publishedwords') });
@@ -168,8 +168,8 @@ attack(
   windows,
   'Another site opens an address and reads whether the window is closed, and how many frames it has',
   'The answer is the same for an address with a decision, an address without one, a listing, an error, an endpoint and a redirect.',
-  async ({ startPeer, openGateway }) => {
-    const scene = await Scene.open({ startPeer, openGateway });
+  async ({ startPeer, openWorker }) => {
+    const scene = await Scene.open({ startPeer, openWorker });
     await using outside = await Outside.start();
     const site = { 'index.html': page('<iframe src="f.html"></iframe>Content'), 'f.html': page('') };
     const decided = await scene.publish(site, 'restricted');
@@ -207,8 +207,8 @@ attack(
   windows,
   'Another site leaves a message in `window.name` for the content that it opens',
   'The name is empty.',
-  async ({ startPeer, openGateway }) => {
-    const scene = await Scene.open({ startPeer, openGateway });
+  async ({ startPeer, openWorker }) => {
+    const scene = await Scene.open({ startPeer, openWorker });
     await using outside = await Outside.start();
     const trusted = await scene.publish({ 'index.html': page('Publishedwords') }, 'trusted');
     const opener = await scene.context.newPage();
@@ -226,8 +226,8 @@ attack(
   windows,
   'A frame of a page without trust leads the whole window away, by a refresh or a link without a click',
   'The window stays.',
-  async ({ startPeer, openGateway }) => {
-    const scene = await Scene.open({ startPeer, openGateway });
+  async ({ startPeer, openWorker }) => {
+    const scene = await Scene.open({ startPeer, openWorker });
     await using outside = await Outside.start();
     const hostile = await scene.publish(
       {
@@ -261,8 +261,8 @@ attack(
   'Files of other addresses',
   'A page without trust shows pictures and styles of an address that is not its own',
   'It loads only files below its own address.',
-  async ({ startPeer, openGateway }) => {
-    const scene = await Scene.open({ startPeer, openGateway });
+  async ({ startPeer, openWorker }) => {
+    const scene = await Scene.open({ startPeer, openWorker });
     const third = await scene.publish({ 'p.svg': picture, 's.css': 'body { color: red }' }, 'restricted');
     const hostile = await scene.publish(
       {

@@ -34,11 +34,11 @@ attack(
   group,
   'a former owner serves a smaller target with the final counter, after the new state was seen',
   'the name still leads to the new owner’s target',
-  async ({ startPeer, openGateway }) => {
+  async ({ startPeer, openWorker }) => {
     const [honest, former] = [await startPeer(), await startPeer()];
     const texts = await publishTexts([honest, former]);
     honest.putPointer(name.address.hex, name.sign(finalCounter, texts.large));
-    const gateway = await openGateway({ peers: [honest.url, former.url] });
+    const gateway = await openWorker({ peers: [honest.url, former.url] });
     expect(await leadsTo(gateway, texts)).toBe(texts.large.hex);
 
     former.putPointer(name.address.hex, name.sign(finalCounter, texts.small));
@@ -53,13 +53,13 @@ attack(
   group,
   'a former owner serves another kind of target with the final counter, after the new state was seen',
   'the name still leads to the new owner’s target',
-  async ({ startPeer, openGateway }) => {
+  async ({ startPeer, openWorker }) => {
     const [honest, former] = [await startPeer(), await startPeer()];
     const texts = await publishTexts([honest, former]);
     const newOwner = new PointerOwner(32);
     honest.putPointer(newOwner.address.hex, newOwner.sign(1n, texts.large));
     honest.putPointer(name.address.hex, name.sign(finalCounter, newOwner.address, 'pointer'));
-    const gateway = await openGateway({ peers: [honest.url, former.url] });
+    const gateway = await openWorker({ peers: [honest.url, former.url] });
     expect(await leadsTo(gateway, texts)).toBe(texts.large.hex);
 
     former.putPointer(name.address.hex, name.sign(finalCounter, texts.small, 'chunk'));
@@ -71,13 +71,13 @@ attack(
   group,
   'a former owner serves a smaller target with the final counter to a browser that has not seen the name',
   'the name leads to the target of most peers',
-  async ({ startPeer, openGateway }) => {
+  async ({ startPeer, openWorker }) => {
     const peers = [await startPeer(), await startPeer(), await startPeer()];
     const texts = await publishTexts(peers);
     const [former, ...honest] = peers as [PeerProcess, ...PeerProcess[]];
     former.putPointer(name.address.hex, name.sign(finalCounter, texts.small));
     for (const peer of honest) peer.putPointer(name.address.hex, name.sign(finalCounter, texts.large));
-    const gateway = await openGateway({ peers: peers.map(({ url }) => url) });
+    const gateway = await openWorker({ peers: peers.map(({ url }) => url) });
     expect(await leadsTo(gateway, texts)).toBe(texts.large.hex);
   },
 );

@@ -192,8 +192,8 @@ const attacks: readonly ScriptAttack[] = [
 ];
 
 for (const { name, files, paths = [''], clicks = [], runsWithTrust } of attacks) {
-  attack(scripts, name, nothingRuns, async ({ startPeer, openGateway }) => {
-    const scene = await Scene.open({ startPeer, openGateway });
+  attack(scripts, name, nothingRuns, async ({ startPeer, openWorker }) => {
+    const scene = await Scene.open({ startPeer, openWorker });
     const address = await scene.publish(files, 'restricted');
     const visitAll = async (until: () => Promise<void>) => {
       for (const path of paths) {
@@ -270,8 +270,8 @@ attack(
   takeover,
   'A page asks for permissions of the origin by elements that need no script',
   'The permissions are off in the document.',
-  async ({ startPeer, openGateway }) => {
-    const scene = await Scene.open({ startPeer, openGateway });
+  async ({ startPeer, openWorker }) => {
+    const scene = await Scene.open({ startPeer, openWorker });
     const address = await scene.publish(
       { 'index.html': page('<geolocation></geolocation><usermedia></usermedia><install></install>') },
       'restricted',
@@ -296,9 +296,10 @@ attack(
   takeover,
   'A page without trust is used as script, worker or style by a page of the gateway',
   'The worker refuses the file.',
-  async ({ startPeer, openGateway }) => {
-    const scene = await Scene.open({ startPeer, openGateway });
+  async ({ startPeer, openWorker }) => {
+    const scene = await Scene.open({ startPeer, openWorker });
     const address = await scene.publish({ 'x.js': ran('injected'), 'p.svg': picture }, 'restricted');
+    // No policy of this page could refuse the file before the worker.
     const { shell } = scene.gateway;
     const load = (path: string) =>
       shell.evaluate(
@@ -331,8 +332,8 @@ attack(
   'The canary',
   'A browser refuses a page that has both a sandbox and an opener policy',
   'The page loads, and its picture, style and frame come from the worker.',
-  async ({ startPeer, openGateway }) => {
-    const scene = await Scene.open({ startPeer, openGateway });
+  async ({ startPeer, openWorker }) => {
+    const scene = await Scene.open({ startPeer, openWorker });
     await using outside = await Outside.start();
     const address = await scene.publish(
       {

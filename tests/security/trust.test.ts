@@ -23,10 +23,10 @@ let context: BrowserContext;
 /** A site that wants to be trusted. */
 let site: string;
 
-test.beforeEach(async ({ startPeer, openGateway }) => {
+test.beforeEach(async ({ startPeer, openWorker }) => {
   peer = await startPeer();
   site = await publish(await makeTarchive({ 'index.html': steal }), peer);
-  gateway = await openGateway({ peers: [peer.url] });
+  gateway = await openWorker({ peers: [peer.url] });
   context = gateway.shell.context();
 });
 

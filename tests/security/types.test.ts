@@ -37,8 +37,8 @@ test.beforeEach(async ({ startPeer }) => {
   site = await publish(await makeTarchive(forum), peer);
 });
 
-async function openForum(openGateway: (config: { peers: string[]; trusted: string[] }) => Promise<Gateway>) {
-  const gateway = await openGateway({ peers: [peer.url], trusted: [site] });
+async function openForum(openWorker: (config: { peers: string[]; trusted: string[] }) => Promise<Gateway>) {
+  const gateway = await openWorker({ peers: [peer.url], trusted: [site] });
   return { context: gateway.shell.context(), root: `${gateway.url}/${site}` };
 }
 
@@ -71,8 +71,8 @@ attack(
   group,
   'a link names an uploaded text of a trusted site `?filename=x.html`, `.xhtml`, `.svg` or `.xml`',
   'the text stays a text; the name is only for saving it',
-  async ({ openGateway }) => {
-    const { context, root } = await openForum(openGateway);
+  async ({ openWorker }) => {
+    const { context, root } = await openForum(openWorker);
     const urls = ['html', 'xhtml', 'svg', 'xml', 'mhtml', 'shtml'].map(
       (extension) => `${root}/comment.txt?filename=x.${extension}`,
     );
@@ -84,8 +84,8 @@ attack(
   group,
   'a link names a PNG that is also HTML `?filename=x.html`',
   'it stays a picture',
-  async ({ openGateway }) => {
-    const { context, root } = await openForum(openGateway);
+  async ({ openWorker }) => {
+    const { context, root } = await openForum(openWorker);
     const visited = await visitAll(context, [`${root}/avatar.png?filename=x.html`]);
     expect(visited).toEqual({ types: ['image/png'], messages: [] });
   },
@@ -95,8 +95,8 @@ attack(
   group,
   'uploads without an extension contain HTML, SVG or XML',
   'inside an archive, bytes never make a document',
-  async ({ openGateway }) => {
-    const { context, root } = await openForum(openGateway);
+  async ({ openWorker }) => {
+    const { context, root } = await openForum(openWorker);
     const paths = ['html', 'svg', 'xml', 'html?filename=x.html', 'svg?filename=x.svg'];
     const visited = await visitAll(
       context,
@@ -110,8 +110,8 @@ attack(
   group,
   'injected HTML loads an uploaded text as a script or style by `?filename=x.js`',
   'its type stays text, which the browser refuses for a script',
-  async ({ openGateway }) => {
-    const { context, root } = await openForum(openGateway);
+  async ({ openWorker }) => {
+    const { context, root } = await openForum(openWorker);
     const messages: string[] = [];
     context.on('console', (message) => messages.push(message.text()));
     const page = await context.newPage();
@@ -165,9 +165,9 @@ attack(
   group,
   'a link gives a text at an address of its own an active type by `?filename=`',
   'a query chooses an inactive type only',
-  async ({ openGateway }) => {
+  async ({ openWorker }) => {
     const address = await publish(Buffer.from('plain words'), peer);
-    const gateway = await openGateway({ peers: [peer.url] });
+    const gateway = await openWorker({ peers: [peer.url] });
     const typeOf = async (filename: string) =>
       (await fetchIn(gateway.shell, `/${address}?filename=${filename}`)).headers['content-type'];
     for (const extension of [
@@ -195,11 +195,11 @@ attack(
   group,
   'an untrusted site is opened by its feed, MathML or another `+xml` type, or by a saved mail',
   'every XML type and every message can hold scripts, so the gateway asks first',
-  async ({ openGateway }) => {
+  async ({ openWorker }) => {
     const extensions = ['atom', 'rss', 'mathml', 'rdf', 'xslt', 'xsd', 'eml'];
     const files = Object.fromEntries(extensions.map((extension) => [`a.${extension}`, xmlUpload]));
     const address = await publish(await makeTarchive(files), peer);
-    const gateway = await openGateway({ peers: [peer.url] });
+    const gateway = await openWorker({ peers: [peer.url] });
     for (const name of Object.keys(files)) {
       const page = await gateway.shell.context().newPage();
       const response = await page.goto(`${gateway.url}/${address}/${name}`).catch(() => null);
