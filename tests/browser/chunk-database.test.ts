@@ -70,7 +70,7 @@ test('a database upgrade adds object stores; the chunks remain, are counted and 
   await page.goto(`${host.url}/icon.svg`);
   await makeEarlierVersion(page, chunks);
 
-  const gateway = await Gateway.open(host, page);
+  const gateway = await Gateway.openWorker(host, page);
   // No peer has it.
   expect((await gateway.fetch(`/${address}`)).text).toBe(file.toString());
   expect(await gateway.cache()).toMatchObject({ count: 4, bytes });
@@ -91,10 +91,10 @@ test('a database upgrade adds object stores; the chunks remain, are counted and 
 
 test('the worker uses the known object stores of a later database version', async ({
   startPeer,
-  openGateway,
+  openWorker,
 }) => {
   const peer = await startPeer();
-  const gateway = await openGateway({ peers: [peer.url] });
+  const gateway = await openWorker({ peers: [peer.url] });
   const before = await publish(Buffer.from('stored before the later version'), peer);
   expect((await gateway.fetch(`/${before}`)).status).toBe(200);
   await gateway.settled();

@@ -77,12 +77,12 @@ for (const kind of ['anttp', 'antd'] as const) {
 
   startTest(
     `the settings can test ${kind}, and a lying ${kind} is banned`,
-    async ({ openGateway, start, startPeer }) => {
+    async ({ openWorker, start, startPeer }) => {
       const peer = await startPeer();
       const address = await publish(Buffer.from('the right bytes'), peer);
       const wrong = new Chunks([[address, Buffer.from('other bytes')]]);
       const { url } = await start(kind, wrong);
-      const gateway = await openGateway({ peers: [] });
+      const gateway = await openWorker({ peers: [] });
       const tried = JSON.parse((await post(gateway, 'test-peer', { url })).text);
       expect(tried).toMatchObject({ url, transport: 'http', info: null, webTransportProblem: null });
       expect(tried.firstByteMs).toBeGreaterThan(0);
@@ -99,9 +99,9 @@ for (const kind of ['anttp', 'antd'] as const) {
   );
 }
 
-startTest('a daemon without CORS headers is reported as unreachable', async ({ openGateway, start }) => {
+startTest('a daemon without CORS headers is reported as unreachable', async ({ openWorker, start }) => {
   const { url } = await start('antd', new Chunks(), false);
-  const gateway = await openGateway({ peers: [url] });
+  const gateway = await openWorker({ peers: [url] });
   expect(errorCode(await gateway.fetch(`/${'cd'.repeat(32)}`))).toBe('PEERS_UNREACHABLE');
   const tried = await post(gateway, 'test-peer', { url });
   expect([errorCode(tried), JSON.parse(tried.text).message]).toEqual([

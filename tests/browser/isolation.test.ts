@@ -56,8 +56,8 @@ test.describe('in path mode', () => {
     hostile = await publish(await makeTarchive(hostileFiles), peer);
   });
 
-  test('no script of a hostile site runs before the user trusts it', async ({ openGateway }) => {
-    const gateway = await openGateway({ peers: [peer.url] });
+  test('no script of a hostile site runs before the user trusts it', async ({ openWorker }) => {
+    const gateway = await openWorker({ peers: [peer.url] });
     await decide(gateway, hostile, 'restricted');
     expect(await runAll(gateway, hostile)).toEqual([]);
 
@@ -81,12 +81,12 @@ test.describe('in path mode', () => {
     for (const never of ['image', 'object', 'embed', 'sniffed']) expect(found).not.toContain(`RAN ${never}`);
   });
 
-  test('no site registers a worker, not even a trusted one', async ({ openGateway }) => {
+  test('no site registers a worker, not even a trusted one', async ({ openWorker }) => {
     const address = await publish(
       await makeTarchive({ 'index.html': '<title>Ambitious</title>', 'sw.js': 'self.x = 1' }),
       peer,
     );
-    const gateway = await openGateway({ peers: [peer.url], trusted: [address] });
+    const gateway = await openWorker({ peers: [peer.url], trusted: [address] });
     const page = await gateway.openPage(`/${address}/`);
     const outcome = await page.evaluate(
       (script) =>
@@ -138,8 +138,8 @@ test.describe('in path mode', () => {
     expect(await tab.evaluate(() => self.origin)).toBe('null');
   });
 
-  test('a script of a trusted site reaches none of the endpoints', async ({ openGateway }) => {
-    const gateway = await openGateway({ peers: [peer.url], trusted: [hostile] });
+  test('a script of a trusted site reaches none of the endpoints', async ({ openWorker }) => {
+    const gateway = await openWorker({ peers: [peer.url], trusted: [hostile] });
     const page = await gateway.openPage(`/${hostile}/`);
     for (const name of ['stats', 'activity', 'trust', 'sites', 'config', 'settings', 'cache']) {
       expect((await fetchIn(page, `/-/${name}`)).status, name).toBe(403);
@@ -152,8 +152,8 @@ test.describe('in path mode', () => {
     expect(forged).toBe(403);
   });
 
-  test('another web site cannot change decisions or stored data of the gateway', async ({ openGateway }) => {
-    const gateway = await openGateway({ peers: [peer.url] });
+  test('another web site cannot change decisions or stored data of the gateway', async ({ openWorker }) => {
+    const gateway = await openWorker({ peers: [peer.url] });
     for (const [endpoint, fields] of [
       ['trust', { token: 'guess', address: hostile, decision: 'trusted', return: '/' }],
       ['manifests', { a: 'b' }],
@@ -190,7 +190,7 @@ test.describe('in path mode', () => {
     const host = await startHost({ peers: [peer.url] });
     const launch = () => playwright.chromium.launchPersistentContext(`${folder}/profile`, launchOptions);
     let context = await launch();
-    let gateway = await Gateway.open(host, await context.newPage());
+    let gateway = await Gateway.openWorker(host, await context.newPage());
     const path = `/${hostile}/?a=1#/part?b=2`;
 
     const page = await context.newPage();
@@ -223,7 +223,7 @@ test.describe('in path mode', () => {
   });
 
   test('a frame never shows the question, and runs no scripts of a site without trust', async ({
-    openGateway,
+    openWorker,
   }) => {
     const framing = await publish(
       await makeTarchive({
@@ -231,7 +231,7 @@ test.describe('in path mode', () => {
       }),
       peer,
     );
-    const gateway = await openGateway({ peers: [peer.url], trusted: [framing] });
+    const gateway = await openWorker({ peers: [peer.url], trusted: [framing] });
     const messages = listen(gateway.shell.context());
     const page = await gateway.openPage(`/${framing}/`);
     const frame = page.frames()[1]!;

@@ -32,8 +32,8 @@ test.beforeAll(async () => {
   chunks = Math.ceil(site.size / limits.plaintextChunkBytes);
   address = await publish(site, peer);
 });
-test.beforeEach(async ({ openGateway }) => {
-  gateway = await openGateway({ peers: [peer.url] });
+test.beforeEach(async ({ openWorker }) => {
+  gateway = await openWorker({ peers: [peer.url] });
 });
 test.afterAll(() => peer.stop());
 

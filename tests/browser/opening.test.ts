@@ -122,9 +122,9 @@ test.describe('the first visit, before there is a worker', () => {
 test('a reload past the worker ends on the site', { tag: '@smoke' }, async ({
   peer,
   address,
-  openGateway,
+  openWorker,
 }) => {
-  const gateway = await openGateway({ peers: [peer.url], trusted: [address] });
+  const gateway = await openWorker({ peers: [peer.url], trusted: [address] });
   const page = await gateway.openPage(`/${address}/deep/page.html?q=1#h`);
   await expect(page.getByText('a page far down')).toBeVisible();
   for (let times = 0; times < 2; times++) {
@@ -145,8 +145,8 @@ test('a second visit works without host and peers', async ({ peer, address, open
   await expect(page.getByRole('combobox', { name: 'Search or open an address' })).toBeVisible();
 });
 
-test('an invalid path is reported once', async ({ peer, openGateway }) => {
-  const gateway = await openGateway({ peers: [peer.url] });
+test('an invalid path is reported once', async ({ peer, openWorker }) => {
+  const gateway = await openWorker({ peers: [peer.url] });
   const page = await gateway.shell.context().newPage();
   const loads = countLoads(page);
   await page.goto(`${gateway.url}/nothing/here`);
@@ -157,9 +157,9 @@ test('an invalid path is reported once', async ({ peer, openGateway }) => {
 test('a page says that the browser prevents the worker from answering, and does not reload for ever', async ({
   peer,
   address,
-  openGateway,
+  openWorker,
 }) => {
-  const gateway = await openGateway({ peers: [peer.url] });
+  const gateway = await openWorker({ peers: [peer.url] });
   const page = await gateway.shell.context().newPage();
   const session = await page.context().newCDPSession(page);
   await session.send('Network.enable');

@@ -50,8 +50,8 @@ async function expectComplete(page: Page, { interruptions = 1 } = {}): Promise<v
 }
 
 test.describe('a pin of a thousand chunks', () => {
-  test('brings each chunk once, and its site then opens without a peer', async ({ openGateway }) => {
-    const gateway = await openGateway({ peers: [relay.url] });
+  test('brings each chunk once, and its site then opens without a peer', async ({ openWorker }) => {
+    const gateway = await openWorker({ peers: [relay.url] });
     expect(await pinAction(gateway.shell, site.address, 'pin')).toMatchObject({ state: 'partial' });
     await expectComplete(gateway.shell, { interruptions: 0 });
     await shellStored(gateway.shell);
@@ -62,8 +62,8 @@ test.describe('a pin of a thousand chunks', () => {
     expect(await expectPin(gateway.shell, site.address, complete)).toMatchObject({ bytesPerSecond: null });
   });
 
-  test('continues after its tab was closed and the worker ended', async ({ openGateway }) => {
-    const gateway = await openGateway({ peers: [relay.url] });
+  test('continues after its tab was closed and the worker ended', async ({ openWorker }) => {
+    const gateway = await openWorker({ peers: [relay.url] });
     const context = gateway.shell.context();
     const { held } = relay.holdAfter(300);
     await pinAction(gateway.shell, site.address, 'pin');
@@ -77,8 +77,8 @@ test.describe('a pin of a thousand chunks', () => {
     await expectComplete(again.shell);
   });
 
-  test('continues after the worker was killed, at each of three places', async ({ openGateway }) => {
-    const gateway = await openGateway({ peers: [relay.url] });
+  test('continues after the worker was killed, at each of three places', async ({ openWorker }) => {
+    const gateway = await openWorker({ peers: [relay.url] });
     // In the inventory, at its end, and among the files' parts.
     for (const chunks of [2, 250, 300]) {
       const { held } = relay.holdAfter(chunks);
@@ -96,7 +96,7 @@ test.describe('a pin of a thousand chunks', () => {
     const host = await startHost({ peers: [relay.url] });
     const profile = `${folder}/profile`;
     const before = await playwright.chromium.launchPersistentContext(profile, launchOptions);
-    const { shell } = await Gateway.open(host, await before.newPage());
+    const { shell } = await Gateway.openWorker(host, await before.newPage());
     const { held } = relay.holdAfter(400);
     await pinAction(shell, site.address, 'pin');
     await held;
@@ -113,9 +113,9 @@ test.describe('a pin of a thousand chunks', () => {
   });
 
   test('waits while its peer is down, and continues by itself when the peer is back', async ({
-    openGateway,
+    openWorker,
   }) => {
-    const gateway = await openGateway({ peers: [relay.url] });
+    const gateway = await openWorker({ peers: [relay.url] });
     const { held } = relay.holdAfter(500);
     await pinAction(gateway.shell, site.address, 'pin');
     await held;
@@ -136,7 +136,7 @@ test.describe('a pin of a thousand chunks', () => {
     const host = await startHost({ peers: [relay.url] });
     const profile = `${folder}/profile`;
     const before = await playwright.chromium.launchPersistentContext(profile, launchOptions);
-    const { shell } = await Gateway.open(host, await before.newPage());
+    const { shell } = await Gateway.openWorker(host, await before.newPage());
     await before.setOffline(true);
     await pinAction(shell, site.address, 'pin');
     const waiting = await expectPin(shell, site.address, { state: 'partial', activity: 'waiting' });
@@ -153,8 +153,8 @@ test.describe('a pin of a thousand chunks', () => {
     await after.close();
   });
 
-  test('waits while the limit is too low, and continues when the user raises it', async ({ openGateway }) => {
-    const gateway = await openGateway({ peers: [relay.url], cache: { maxBytes: 3_000_000 } });
+  test('waits while the limit is too low, and continues when the user raises it', async ({ openWorker }) => {
+    const gateway = await openWorker({ peers: [relay.url], cache: { maxBytes: 3_000_000 } });
     await pinAction(gateway.shell, site.address, 'pin');
     const waiting = await expectPin(gateway.shell, site.address, { activity: 'waiting' });
     expect(waiting).toMatchObject({ state: 'partial', problem: { code: 'TOO_LARGE' } });
@@ -176,7 +176,7 @@ test.describe('a pin of a thousand chunks', () => {
       session.send('Storage.overrideQuotaForOrigin', { origin: host.url, ...quota });
     // Before the database is open: Chromium remembers for half a minute how much room there was.
     await setQuota({ quotaSize: 6_000_000 });
-    const gateway = await Gateway.open(host, page);
+    const gateway = await Gateway.openWorker(host, page);
     await pinAction(gateway.shell, site.address, 'pin');
     const waiting = await expectPin(gateway.shell, site.address, { activity: 'waiting' });
     expect(waiting).toMatchObject({ state: 'partial', problem: { code: 'TOO_LARGE' } });
@@ -186,9 +186,9 @@ test.describe('a pin of a thousand chunks', () => {
   });
 
   test('can be paused, stays paused when the worker ends, and continues when the user resumes it', async ({
-    openGateway,
+    openWorker,
   }) => {
-    const gateway = await openGateway({ peers: [relay.url] });
+    const gateway = await openWorker({ peers: [relay.url] });
     const { held } = relay.holdAfter(100);
     await pinAction(gateway.shell, site.address, 'pin');
     await held;
@@ -207,8 +207,8 @@ test.describe('a pin of a thousand chunks', () => {
   });
 });
 
-test('unpinning deletes a site’s chunks, except the chunks of other pins', async ({ openGateway }) => {
-  const gateway = await openGateway({ peers: [relay.url] });
+test('unpinning deletes a site’s chunks, except the chunks of other pins', async ({ openWorker }) => {
+  const gateway = await openWorker({ peers: [relay.url] });
   // The same files as the large one begins with.
   const part = await publishManyChunks(peer, 40, { bytesPerFile });
   const shared = [...part.addresses].filter((address) => site.addresses.has(address));
@@ -231,9 +231,9 @@ test('unpinning deletes a site’s chunks, except the chunks of other pins', asy
 });
 
 test('pinned chunks stay while opened content fills the store again and again', { tag: '@smoke' }, async ({
-  openGateway,
+  openWorker,
 }) => {
-  const gateway = await openGateway({ peers: [relay.url], cache: { maxBytes: 200_000 } });
+  const gateway = await openWorker({ peers: [relay.url], cache: { maxBytes: 200_000 } });
   const kept = await publishManyChunks(peer, 40, { seed: 7 });
   await pinAction(gateway.shell, kept.address, 'pin');
   await expectPin(gateway.shell, kept.address, complete);
@@ -250,8 +250,8 @@ test('pinned chunks stay while opened content fills the store again and again', 
 });
 
 test.describe('verifying', () => {
-  test('finds missing and damaged chunks, and fetches them from peers', async ({ openGateway }) => {
-    const gateway = await openGateway({ peers: [relay.url] });
+  test('finds missing and damaged chunks, and fetches them from peers', async ({ openWorker }) => {
+    const gateway = await openWorker({ peers: [relay.url] });
     const kept = await publishManyChunks(peer, 40, { seed: 8 });
     await pinAction(gateway.shell, kept.address, 'pin');
     await expectPin(gateway.shell, kept.address, complete);
@@ -266,8 +266,8 @@ test.describe('verifying', () => {
     expect((await gateway.stats()).chunks.damaged).toBe(1);
   });
 
-  test('says “damaged” when no peer can repair it', async ({ openGateway }) => {
-    const gateway = await openGateway({ peers: [relay.url] });
+  test('says “damaged” when no peer can repair it', async ({ openWorker }) => {
+    const gateway = await openWorker({ peers: [relay.url] });
     const kept = await publishManyChunks(peer, 40, { seed: 9 });
     await pinAction(gateway.shell, kept.address, 'pin');
     await expectPin(gateway.shell, kept.address, complete);
@@ -286,9 +286,9 @@ test.describe('verifying', () => {
   });
 });
 
-test('a pin of missing content and an invalid request fail with a reason', async ({ openGateway }) => {
+test('a pin of missing content and an invalid request fail with a reason', async ({ openWorker }) => {
   const denied = 'de'.repeat(32);
-  const gateway = await openGateway({ peers: [relay.url], denied: [denied] });
+  const gateway = await openWorker({ peers: [relay.url], denied: [denied] });
   const nothing = '00'.repeat(32);
   await pinAction(gateway.shell, nothing, 'pin');
   const { problem } = await expectPin(gateway.shell, nothing, { state: 'partial', activity: 'waiting' });

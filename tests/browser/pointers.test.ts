@@ -52,11 +52,11 @@ const textAt = async (gateway: Gateway) => (await gateway.fetch(path)).text;
 
 test('a pointer leads to the newest version of several peers, and a seen version opens without them', {
   tag: '@smoke',
-}, async ({ startPeer, openGateway }) => {
+}, async ({ startPeer, openWorker }) => {
   const [behind, ahead] = [await startPeer(), await startPeer()];
   await say('the old text', 1n, behind);
   await say('the new text', 2n, ahead);
-  const gateway = await openGateway({ peers: [behind.url, ahead.url] });
+  const gateway = await openWorker({ peers: [behind.url, ahead.url] });
   expect(await textAt(gateway)).toBe('the new text');
 
   // The list shows the version that was visited.
@@ -85,7 +85,7 @@ test('a pointer leads to the newest version of several peers, and a seen version
 
 test('a browser stores a bounded number of pointers, and drops the least recently used', async ({
   startPeer,
-  openGateway,
+  openWorker,
 }) => {
   const peer = await startPeer();
   await say('the text', 1n, peer);
@@ -94,7 +94,7 @@ test('a browser stores a bounded number of pointers, and drops the least recentl
     other.address.hex,
     other.sign(1n, Address.fromHex(await publish(Buffer.from('another text'), peer))),
   );
-  const gateway = await openGateway({ peers: [peer.url] });
+  const gateway = await openWorker({ peers: [peer.url] });
   expect(await textAt(gateway)).toBe('the text');
   await gateway.settled();
 
@@ -112,16 +112,16 @@ test('a browser stores a bounded number of pointers, and drops the least recentl
   expect(await storedPointers(gateway)).toHaveLength(limits.storedPointers);
 });
 
-test('a pointer record without the owner’s signature leads nowhere', async ({ startPeer, openGateway }) => {
+test('a pointer record without the owner’s signature leads nowhere', async ({ startPeer, openWorker }) => {
   const [liar, honest] = [await startPeer(), await startPeer()];
   await say('the text', 1n, honest);
   const forged = Uint8Array.from(await say('another text', 2n, liar));
   forged[5302]! ^= 1;
   liar.putPointer(owner.address.hex, forged);
-  const gateway = await openGateway({ peers: [liar.url, honest.url] });
+  const gateway = await openWorker({ peers: [liar.url, honest.url] });
   expect(await textAt(gateway)).toBe('the text');
   await honest.kill();
   expect(await textAt(gateway)).toBe('the text');
-  const alone = await openGateway({ peers: [liar.url] });
+  const alone = await openWorker({ peers: [liar.url] });
   expect(errorCode(await alone.fetch(path))).toBe('NOT_FOUND');
 });

@@ -29,16 +29,13 @@ interface Imported {
 }
 
 /** Exports by a download, as a user does. @returns where the file is. */
-async function exportSite({ shell, url }: Gateway, address: string, folder: string): Promise<string> {
-  const page = await shell.context().newPage();
-  await page.goto(url);
-  const waiting = page.waitForEvent('download');
-  await page.evaluate((path) => void location.assign(path), `/-/export?address=${address}`);
+async function exportSite({ shell }: Gateway, address: string, folder: string): Promise<string> {
+  const waiting = shell.waitForEvent('download');
+  await shell.evaluate((path) => void location.assign(path), `/-/export?address=${address}`);
   const download = await waiting;
   expect(download.suggestedFilename()).toBe(`${address}.antsite`);
   const file = join(folder, 'exported.antsite');
   await download.saveAs(file);
-  await page.close();
   return file;
 }
 
@@ -67,7 +64,7 @@ async function imported(page: Page, file: string | Buffer): Promise<Imported> {
 
 test('a site moves to another device as a file, without any network, and opens there', async ({
   startPeer,
-  openGateway,
+  openWorker,
   browser,
   folder,
 }) => {
@@ -78,7 +75,7 @@ test('a site moves to another device as a file, without any network, and opens t
     'large.bin': large,
   });
   const address = await publish(site, peer);
-  const here = await openGateway({ peers: [peer.url] });
+  const here = await openWorker({ peers: [peer.url] });
 
   const early = await here.fetch(`/-/export?address=${address}`);
   expect([early.status, errorCode(early)]).toEqual([404, 'NOT_FOUND']);
@@ -99,7 +96,7 @@ test('a site moves to another device as a file, without any network, and opens t
     size: expect.any(Number),
   });
 
-  const there = await openGateway({ peers: [nowhere] }, await browser.newContext());
+  const there = await openWorker({ peers: [nowhere] }, await browser.newContext());
   const { chunks, bytes, refused } = await imported(there.shell, file);
   expect({ chunks, refused }).toEqual({ chunks: 4, refused: [] });
   await expectPin(there.shell, address, { ...complete, bytes: { stored: bytes, total: bytes } });
@@ -118,13 +115,13 @@ test('a site moves to another device as a file, without any network, and opens t
 
 test('wrong chunks are refused by name, and a good copy brings the rest', async ({
   startPeer,
-  openGateway,
+  openWorker,
   browser,
   folder,
 }) => {
   const peer = await startPeer();
   const site = await publishManyChunks(peer, 200);
-  const here = await openGateway({ peers: [peer.url] });
+  const here = await openWorker({ peers: [peer.url] });
   await pinAction(here.shell, site.address, 'pin');
   await expectPin(here.shell, site.address, complete);
   const good = readFileSync(await exportSite(here, site.address, folder));
@@ -138,7 +135,7 @@ test('wrong chunks are refused by name, and a good copy brings the rest', async 
     ),
     entry('notes.txt', new Uint8Array(3)),
   ]);
-  const there = await openGateway({ peers: [nowhere] }, await browser.newContext());
+  const there = await openWorker({ peers: [nowhere] }, await browser.newContext());
   const first = await imported(there.shell, Buffer.from(bad));
   expect(first.chunks).toBe(198);
   expect(first.refused).toEqual([
@@ -149,7 +146,7 @@ test('wrong chunks are refused by name, and a good copy brings the rest', async 
   await expectPin(there.shell, site.address, { state: 'partial', activity: 'waiting' });
 
   // Half a file brings what is whole in it, and says that it is damaged.
-  const elsewhere = await openGateway({ peers: [nowhere] }, await browser.newContext());
+  const elsewhere = await openWorker({ peers: [nowhere] }, await browser.newContext());
   const half = await importFile(elsewhere.shell, good.subarray(0, good.length / 2));
   expect(half).toMatchObject({ status: 502, json: { code: 'CORRUPT' } });
 
@@ -162,10 +159,10 @@ test('wrong chunks are refused by name, and a good copy brings the rest', async 
 
 test('an export includes a private manifest, which opens on the other device and is not stored as a chunk', {
   tag: '@smoke',
-}, async ({ startPeer, openGateway, browser, folder }) => {
+}, async ({ startPeer, openWorker, browser, folder }) => {
   const peer = await startPeer();
   const manifest = await makePrivateManifest('Secrets', { 'a.txt': 'a secret letter' }, peer);
-  const here = await openGateway({ peers: [peer.url] });
+  const here = await openWorker({ peers: [peer.url] });
   const { id } = (await here.shell.evaluate(
     async (bytes) => (await fetch('/-/manifests', { method: 'POST', body: new Uint8Array(bytes) })).json(),
     [...manifest],
@@ -174,15 +171,15 @@ test('an export includes a private manifest, which opens on the other device and
   await expectPin(here.shell, id, complete);
   const file = await exportSite(here, id, folder);
 
-  const there = await openGateway({ peers: [nowhere] }, await browser.newContext());
+  const there = await openWorker({ peers: [nowhere] }, await browser.newContext());
   expect(await imported(there.shell, file)).toMatchObject({ address: id, chunks: 3, refused: [] });
   await expectPin(there.shell, id, complete);
   expect((await there.fetch(`/${id}/a.txt`)).text).toBe('a secret letter');
   expect((await there.cache()).count).toBe(3);
 });
 
-test('a file that is not an exported site is refused with the reason', async ({ openGateway, folder }) => {
-  const gateway = await openGateway({ peers: [nowhere], denied: ['de'.repeat(32)] });
+test('a file that is not an exported site is refused with the reason', async ({ openWorker, folder }) => {
+  const gateway = await openWorker({ peers: [nowhere], denied: ['de'.repeat(32)] });
   const described = (description: object) =>
     packTar([entry('antway-site.json', Buffer.from(JSON.stringify(description)))]);
   const site = { format: 'antway-site', version: 1, address: 'ab'.repeat(32) };

@@ -12,7 +12,7 @@ test.beforeEach(() => test.slow());
 mayRetry('once, 14 chunks were left instead of 8 after the last forgotten site; never reproduced', () => {
   test('an opened site is listed with its title and icon, and with whether it is complete', async ({
     startPeer,
-    openGateway,
+    openWorker,
     folder,
   }) => {
     const peer = await startPeer();
@@ -36,7 +36,7 @@ mayRetry('once, 14 chunks were left instead of 8 after the last forgotten site; 
       peer,
     );
     const letter = await publish(Buffer.from('a letter '.repeat(100)), peer);
-    const gateway = await openGateway({ peers: [peer.url], names: { library: small } });
+    const gateway = await openWorker({ peers: [peer.url], names: { library: small } });
     await gateway.openPage('/library/b.html');
     await gateway.openPage(`/${letter}/letter.txt`);
     await gateway.openPage('/library/');
@@ -103,10 +103,10 @@ mayRetry('once, 14 chunks were left instead of 8 after the last forgotten site; 
 
 test('a manifest counts as complete once all its files were read, and deleting half of it frees that half', {
   tag: '@smoke',
-}, async ({ startPeer, openGateway }) => {
+}, async ({ startPeer, openWorker }) => {
   const peer = await startPeer();
   const site = await publishManyChunks(peer, 20);
-  const gateway = await openGateway({ peers: [peer.url] });
+  const gateway = await openWorker({ peers: [peer.url] });
   await gateway.openPage(`/${site.address}/`);
   expect((await gateway.fetch(`/${site.address}/files/0.bin`)).status).toBe(200);
   await gateway.settled();
@@ -130,10 +130,10 @@ test('a manifest counts as complete once all its files were read, and deleting h
   expect((await gateway.cache()).count).toBe(20);
 });
 
-test('the worker lists a thousand sites fast and in pieces', async ({ startPeer, openGateway }) => {
+test('the worker lists a thousand sites fast and in pieces', async ({ startPeer, openWorker }) => {
   const peer = await startPeer();
   const address = await publish(Buffer.from('one of many'), peer);
-  const gateway = await openGateway({ peers: [peer.url] });
+  const gateway = await openWorker({ peers: [peer.url] });
   await gateway.openPage(`/${address}`);
   await expect.poll(async () => (await listSites(gateway.shell))[0]?.offline).toBe(true);
   await gateway.shell.evaluate(async (address) => {

@@ -55,12 +55,12 @@ function makeBuffers(page: Page): Promise<void> {
 
 test('large chunks are stored as Blobs and small ones as buffers, and both are read again', async ({
   startPeer,
-  openGateway,
+  openWorker,
 }) => {
   const peer = await startPeer();
   const files = [large, small];
   const addresses = await Promise.all(files.map((file) => publish(file, peer)));
-  const gateway = await openGateway({ peers: [peer.url] });
+  const gateway = await openWorker({ peers: [peer.url] });
   const expectBoth = async () => {
     for (const [i, address] of addresses.entries()) {
       expect((await gateway.fetch(`/${address}`)).sha256).toBe(sha256(files[i]!));
@@ -93,7 +93,7 @@ test('a Blob with a missing file is a damaged chunk: it is counted, deleted and 
   const host = await startHost({ peers: [peer.url] });
   const profile = join(folder, 'profile');
   const before = await playwright.chromium.launchPersistentContext(profile, launchOptions);
-  const { shell } = await Gateway.open(host, await before.newPage());
+  const { shell } = await Gateway.openWorker(host, await before.newPage());
   await pinAction(shell, address, 'pin');
   await expectPin(shell, address, { state: 'complete', activity: 'idle' });
   expect(await countForms(shell)).toEqual({ 'large Blobs': 3, 'small buffers': 1 });
@@ -119,11 +119,11 @@ test('a Blob with a missing file is a damaged chunk: it is counted, deleted and 
 for (const fails of ['at once', 'with its transaction'] as const) {
   test(`chunks are stored as buffers if a Blob cannot be stored (it fails ${fails})`, async ({
     startPeer,
-    openGateway,
+    openWorker,
     context,
   }) => {
     const peer = await startPeer();
-    const gateway = await openGateway({ peers: [peer.url] });
+    const gateway = await openWorker({ peers: [peer.url] });
     const worker = context.serviceWorkers()[0]!;
     await worker.evaluate((fails) => {
       const put = IDBObjectStore.prototype.put;

@@ -19,12 +19,12 @@ test.describe.configure({ mode: 'default' });
 
 test('fifty requests at once for one cold chunk fetch it once', { tag: '@smoke' }, async ({
   startPeer,
-  openGateway,
+  openWorker,
 }) => {
   const peer = await startPeer();
   const record = noise(9, 100_000);
   const address = await publishRecord(record, peer);
-  const gateway = await openGateway({ peers: [peer.url] });
+  const gateway = await openWorker({ peers: [peer.url] });
   const sizes = await gateway.shell.evaluate(async (url) => {
     const answers = await Promise.all(Array.from({ length: 50 }, () => fetch(url)));
     return Promise.all(answers.map(async (answer) => (await answer.arrayBuffer()).byteLength));
@@ -35,11 +35,11 @@ test('fifty requests at once for one cold chunk fetch it once', { tag: '@smoke' 
 
 test('fifty requests at once for one cold file fetch each of its chunks once', async ({
   startPeer,
-  openGateway,
+  openWorker,
 }) => {
   const peer = await startPeer();
   const address = await publish(noise(8, 300_000), peer);
-  const gateway = await openGateway({ peers: [peer.url] });
+  const gateway = await openWorker({ peers: [peer.url] });
   const sizes = await gateway.shell.evaluate(async (url) => {
     const answers = await Promise.all(Array.from({ length: 50 }, () => fetch(url)));
     return Promise.all(answers.map(async (answer) => (await answer.arrayBuffer()).byteLength));
@@ -50,7 +50,7 @@ test('fifty requests at once for one cold file fetch each of its chunks once', a
 
 test('aborting a download cancels the chunks that are under way at the peer', async ({
   startPeer,
-  openGateway,
+  openWorker,
 }) => {
   // The record, the nested map's three chunks, and the first three of the file; then so slow that a chunk takes
   // a minute.
@@ -58,7 +58,7 @@ test('aborting a download cancels the chunks that are under way at the peer', as
   const flags = ['--fault', 'slow', '--honest-first', String(honest)];
   const slow = await startPeer({ binary: hostilePeer, flags });
   const address = await publish(new RepeatingFile(8 * part), slow);
-  const gateway = await openGateway({ peers: [slow.url] });
+  const gateway = await openWorker({ peers: [slow.url] });
   await gateway.shell.evaluate(async (url) => {
     const reader = (await fetch(url)).body!.getReader();
     await reader.read();
@@ -82,7 +82,7 @@ test('aborting a download cancels the chunks that are under way at the peer', as
   ).toBeGreaterThan(0);
 });
 
-test('aborting a download also cancels prefetched chunks', async ({ startPeer, openGateway, browser }) => {
+test('aborting a download also cancels prefetched chunks', async ({ startPeer, openWorker, browser }) => {
   test.setTimeout(180_000);
   // The request that opens the session, then the record and the first of three chunks that are asked for with it.
   const warm = 4;
@@ -93,7 +93,7 @@ test('aborting a download also cancels prefetched chunks', async ({ startPeer, o
     });
     const first = await publish(noise(4, 1_000), slow);
     const address = await publish(noise(5, 3 * part), slow);
-    const gateway = await openGateway({ peers: [slow.url] }, await browser.newContext());
+    const gateway = await openWorker({ peers: [slow.url] }, await browser.newContext());
     expect((await gateway.fetch(`/${first}`)).status).toBe(200);
     const hasBegun = await gateway.shell.evaluate(async (url) => {
       const reading = fetch(url, { headers: { Range: 'bytes=0-' } }).then(async ({ body }) => {
@@ -142,9 +142,9 @@ test.describe('a file of 1 GiB', () => {
 
   test.afterAll(() => rmSync(store, { recursive: true, force: true }));
 
-  test.beforeEach(async ({ startPeer, openGateway }) => {
+  test.beforeEach(async ({ startPeer, openWorker }) => {
     peer = await startPeer({ store });
-    gateway = await openGateway({
+    gateway = await openWorker({
       peers: [peer.url],
       cache: { maxBytes: maxStored, memoryBytes: 64 * 1024 ** 2 },
     });

@@ -17,12 +17,12 @@ type DownloadWindow = typeof globalThis & { download: Download };
 
 test('the body fails if the worker is killed, and a range request continues where it broke off', {
   tag: '@smoke',
-}, async ({ startPeer, openGateway }) => {
+}, async ({ startPeer, openWorker }) => {
   const peer = await startPeer();
   const file = new RepeatingFile(size);
   const address = await publish(file, peer);
-  const gateway = await openGateway({ peers: [peer.url] });
-  const page = await gateway.openPage('/');
+  const gateway = await openWorker({ peers: [peer.url] });
+  const page = gateway.shell;
   await begin(page, `/${address}`);
   await stopWorkers(gateway);
 
@@ -47,7 +47,7 @@ test('the body fails if the worker is killed, and a range request continues wher
 
 test('a page works after its worker was killed: another worker answers from the store', async ({
   startPeer,
-  openGateway,
+  openWorker,
   folder,
 }) => {
   const peer = await startPeer();
@@ -55,7 +55,7 @@ test('a page works after its worker was killed: another worker answers from the 
     makeTarchive(folder, { 'index.html': '<title>Alive</title>', 'later.txt': 'asked for later' }),
     peer,
   );
-  const gateway = await openGateway({ peers: [peer.url], trusted: [address] });
+  const gateway = await openWorker({ peers: [peer.url], trusted: [address] });
   const page = await gateway.openPage(`/${address}/`);
   await gateway.settled();
   await peer.kill();

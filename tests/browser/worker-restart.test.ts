@@ -5,12 +5,12 @@ import { anttpFixture } from '../support/tar.ts';
 
 test('a killed worker starts again for the next request, with its store intact', { tag: '@smoke' }, async ({
   startPeer,
-  openGateway,
+  openWorker,
 }) => {
   const peer = await startPeer();
   await peer.putFixture('anttp/tarchive_site');
   const { address } = anttpFixture('tarchive_site');
-  const gateway = await openGateway({ peers: [peer.url] });
+  const gateway = await openWorker({ peers: [peer.url] });
   const before = await gateway.fetch(`/${address}/docs/readme.txt`);
   expect(before.status).toBe(200);
   await gateway.settled();
@@ -33,23 +33,23 @@ test('a killed worker starts again for the next request, with its store intact',
 
 test('a worker killed before every request of a page still serves all of them', async ({
   startPeer,
-  openGateway,
+  openWorker,
 }) => {
   const peer = await startPeer();
   await peer.putFixture('anttp/tarchive_site');
   const { address } = anttpFixture('tarchive_site');
-  const gateway = await openGateway({ peers: [peer.url] });
+  const gateway = await openWorker({ peers: [peer.url] });
   for (const path of ['', 'app.js', 'assets/style.css', 'assets/img/a.svg', 'docs/readme.txt', 'sub/']) {
     await stopWorkers(gateway.shell);
     expect((await gateway.fetch(`/${address}/${path}`)).status).toBe(200);
   }
 });
 
-test('an open page stays usable after its worker was killed', async ({ startPeer, openGateway }) => {
+test('an open page stays usable after its worker was killed', async ({ startPeer, openWorker }) => {
   const peer = await startPeer();
   await peer.putFixture('anttp/tarchive_site');
   const { address } = anttpFixture('tarchive_site');
-  const gateway = await openGateway({ peers: [peer.url] });
+  const gateway = await openWorker({ peers: [peer.url] });
   const page = await gateway.openPage(`/${address}/docs/`);
   await stopWorkers(page);
   await page.getByRole('link', { name: 'readme.txt' }).click();
@@ -59,13 +59,13 @@ test('an open page stays usable after its worker was killed', async ({ startPeer
 
 test('a download fails instead of ending early if its worker is killed', async ({
   startPeer,
-  openGateway,
+  openWorker,
 }) => {
   // Honest for the maps and the first chunks, then so slow that the worker is killed in the middle.
   const peer = await startPeer({ binary: hostilePeer, flags: ['--fault', 'slow', '--honest-first', '7'] });
   const file = new RepeatingFile(60_000_000);
   const address = await publish(file, peer);
-  const gateway: Gateway = await openGateway({ peers: [peer.url] });
+  const gateway: Gateway = await openWorker({ peers: [peer.url] });
   await gateway.shell.evaluate(async (url) => {
     const reader = (await fetch(url)).body!.getReader();
     await reader.read();

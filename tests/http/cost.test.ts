@@ -8,9 +8,9 @@ import { makeTarchive } from '../support/tarchive.ts';
 let peer: PeerProcess;
 let gateway: Gateway;
 
-test.beforeEach(async ({ startPeer, openGateway }) => {
+test.beforeEach(async ({ startPeer, openWorker }) => {
   peer = await startPeer();
-  gateway = await openGateway({ peers: [peer.url] });
+  gateway = await openWorker({ peers: [peer.url] });
 });
 
 // To tell what an address is, its first chunk is looked at: is it an archive?
@@ -32,8 +32,8 @@ test('a part of a file costs the chunks that it overlaps', async () => {
   expect(await peer.chunksGiven()).toBe(fileCost + 1 + 1);
 });
 
-test('a part of a file costs the map once over HTTP', async ({ openGateway }) => {
-  const overHttp = await openGateway({ peers: [peer.url], transport: 'http' });
+test('a part of a file costs the map once over HTTP', async ({ openWorker }) => {
+  const overHttp = await openWorker({ peers: [peer.url], transport: 'http' });
   const address = await publish(noise(22, 300_000), peer);
   const answer = await overHttp.fetch(`/${address}`, { headers: { Range: 'bytes=250000-250099' } });
   expect([answer.status, answer.size]).toEqual([206, 100]);
