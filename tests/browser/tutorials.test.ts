@@ -34,7 +34,7 @@ function published(output: string): { address: string; url: string } {
   return { address: /[0-9a-f]{64}$/.exec(address!)![0], url: /http:\S+/.exec(url!)![0] };
 }
 
-test('every tutorial is tested', () => {
+test('every tutorial is tested', { tag: '@release' }, () => {
   expect(readdirSync(fromRoot('docs/tutorials')).sort()).toEqual([
     'embed-a-picture.md',
     'open-a-site.md',
@@ -45,7 +45,7 @@ test('every tutorial is tested', () => {
   ]);
 });
 
-test('Publish a folder: its commands publish a site, and read it back', { tag: '@smoke' }, async ({
+test('Publish a folder: its commands publish a site, and read it back', { tag: '@release' }, async ({
   page,
 }) => {
   await using reader = Reader.inLinkedProject();
@@ -69,7 +69,9 @@ test('Publish a folder: its commands publish a site, and read it back', { tag: '
   expect(output).toContain('The tide is low at noon.');
 });
 
-test('Embed a picture: its page shows the crab, and again without the gateway', async ({ page }) => {
+test('Embed a picture: its page shows the crab, and again without the gateway', { tag: '@release' }, async ({
+  page,
+}) => {
   await using reader = Reader.inLinkedProject();
   const { port, gateway } = await startGateway(reader);
   const [copy, serve, ...others] = codeOf('embed-a-picture', 'sh');
@@ -101,7 +103,9 @@ test('Embed a picture: its page shows the crab, and again without the gateway', 
   await expect.poll(width).toBe(720);
 });
 
-test('Run a peer: its commands run a peer, publish to it and read its counters', async ({ page }) => {
+test('Run a peer: its commands run a peer, publish to it and read its counters', { tag: '@release' }, async ({
+  page,
+}) => {
   await using reader = Reader.inLinkedProject();
   const [builds, serve, info, publish, metrics, ...others] = codeOf('run-a-peer', 'sh');
   expect(others).toEqual([]);
@@ -130,7 +134,9 @@ test('Run a peer: its commands run a peer, publish to it and read its counters',
   await peer.stop();
 });
 
-test('A gateway for your community: the shell accepts all commands, and the files that they name exist', () => {
+test('A gateway for your community: the shell accepts all commands, and the files that they name exist', {
+  tag: '@release',
+}, () => {
   const commands = codeOf('run-a-community-gateway', 'sh');
   expect(commands.length).toBeGreaterThan(8);
   for (const command of commands) execFileSync('sh', ['-n', '-c', command]);
@@ -172,7 +178,7 @@ test('Open a site: in a clone, npm start needs only Node', { tag: '@release' }, 
 });
 
 // The nodes take long to compile. `npm run test:network` follows the tutorial.
-test('Pay on a test chain: its commands and options exist', async () => {
+test('Pay on a test chain: its commands and options exist', { tag: '@release' }, async () => {
   const [start, , pointer, ...others] = codeOf('pay-on-a-test-chain', 'sh');
   expect([start, others]).toEqual(['npm run network:local\n', []]);
   const { scripts } = JSON.parse(readFileSync(fromRoot('package.json'), 'utf8'));
