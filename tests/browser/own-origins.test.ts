@@ -4,7 +4,15 @@ import type { BrowserContext, Page } from '@playwright/test';
 import { Address } from '../../src/address.ts';
 import type { SiteOrigin } from '../../src/gateway/state/site-origins.ts';
 import type { ListedSite } from '../../src/shell/gateway-api.ts';
-import { expect, fetchIn, openShellIn, openTitled, stopWorkers, test } from '../support/chromium.ts';
+import {
+  expect,
+  fetchIn,
+  openShellIn,
+  openTitled,
+  openWorkerIn,
+  stopWorkers,
+  test,
+} from '../support/chromium.ts';
 import { makePrivateManifest } from '../support/manifests.ts';
 import { distFolder } from '../support/paths.ts';
 import type { PeerProcess } from '../support/peer-process.ts';
@@ -50,6 +58,8 @@ function writeConfig(config: Partial<HostConfig>): void {
 
 const openShell = (fragment = '') => openShellIn(context, `${root}/${fragment}`);
 
+const openWorker = () => openWorkerIn(context, root);
+
 const visit = (url: string, title: string) => openTitled(context, url, title);
 
 async function sites(shell: Page): Promise<ListedSite[]> {
@@ -87,7 +97,7 @@ test('a site opens with its scripts on an origin of its own, without a question,
 
 test('files that cannot run scripts, parts of pages and downloads stay on the gateway’s origin', async () => {
   const address = await publish(await makeTarchive(siteFiles('Parts')), peer);
-  const shell = await openShell();
+  const shell = await openWorker();
   const page = await context.newPage();
   for (const path of ['note.txt', '?format=json']) {
     await page.goto(`${root}/${address}/${path}`);
@@ -121,7 +131,7 @@ for (const { way, open } of [
     const relay = await ChunkRelay.start(peer);
     try {
       writeConfig({ peers: [relay.url] });
-      await openShell();
+      await openWorker();
       await open(address);
       expect([...relay.given.keys()]).toContain(address);
       expect(relay.given.size).toBeGreaterThan(2);
@@ -168,7 +178,7 @@ test('a page that cannot start the worker says so, although its style comes late
 
 test('the page before the first content asks its worker for nothing but settings', async () => {
   const address = await publish(await makeTarchive(siteFiles('Asked')), peer);
-  await openShell();
+  await openWorker();
   const page = await visit(`${root}/${address}/`, 'Asked, running');
   const asked: string[] = [];
   page.on('request', (request) => asked.push(new URL(request.url()).pathname));
@@ -181,7 +191,7 @@ test('the page before the first content asks its worker for nothing but settings
 
 test('the origin of a site stores its own pages after the first content', async () => {
   const address = await publish(await makeTarchive(siteFiles('Pages')), peer);
-  await openShell();
+  await openWorker();
   const page = await visit(`${root}/${address}/`, 'Pages, running');
   const stored = () =>
     page.evaluate(async () => {
@@ -200,7 +210,7 @@ test('the origin of a site stores its own pages after the first content', async 
 
 test('an origin whose data was deleted stores nothing more', async () => {
   const address = await publish(await makeTarchive(siteFiles('Deleted')), peer);
-  await openShell();
+  await openWorker();
   await visit(`${root}/${address}/`, 'Deleted, running');
   const page = await context.newPage();
   await page.goto(`${originOf(address)}/-/site`);
@@ -217,7 +227,7 @@ test('an origin whose data was deleted stores nothing more', async () => {
 
 test('a redirect to a site’s origin is temporary and not stored', async () => {
   const address = await publish(await makeTarchive(siteFiles('Moved')), peer);
-  await openShell();
+  await openWorker();
   const page = await context.newPage();
   const answers: [number, string | undefined][] = [];
   page.on('response', (response) => {
@@ -347,7 +357,7 @@ test('the shell shows where to manage a site if the browser partitions its stora
 
 test('a private site gets an origin of its own, which stores its manifest encrypted', async () => {
   const manifest = await makePrivateManifest('Private', siteFiles('Private'), peer);
-  const shell = await openShell();
+  const shell = await openWorker();
   const id: string = await shell.evaluate(
     async (bytes) =>
       (await (await fetch('/-/manifests', { method: 'POST', body: new Uint8Array(bytes) })).json()).id,

@@ -1,4 +1,4 @@
-import { type BrowserContext, test as base, expect, type Page } from '@playwright/test';
+import { type BrowserContext, test as base, expect, type Page, type Route } from '@playwright/test';
 import { type Answer, GatewayClient } from './gateway-client.ts';
 import type { PeerProcess } from './peer-process.ts';
 import { type HostConfig, type Processes, processes } from './processes.ts';
@@ -14,7 +14,8 @@ interface Fixtures extends Processes {
    * Starts a host and opens an empty document in place of its shell, in the test's page or in the first page of another
    * context. This takes half the processor time. The document has the shell's URL, so it may use `/-/…`. It lacks:
    *
-   * - the app with its screens, and what the app does by itself: connections to nodes, updates, stored files of all screens
+   * - the app with its screens, and what the app does by itself: connections to nodes and to the origins of sites, updates,
+   *   stored files of all screens
    * - the shell's policies: only the worker can refuse what the document loads
    */
   openWorker(config: HostConfig, context?: BrowserContext): Promise<Gateway>;
@@ -46,17 +47,9 @@ export class Gateway extends GatewayClient<Page> {
     return new Gateway(host, page);
   }
 
-  /** As `openWorker` of the fixtures. No worker of the origin may run yet: it would answer with the shell. */
+  /** As `openWorker` of the fixtures. */
   static async openWorker(host: PeerProcess, page: Page): Promise<Gateway> {
-    const body = '<!doctype html><title>Antway</title>';
-    await page.route(`${host.url}/`, (route) => route.fulfill({ contentType: 'text/html', body }), {
-      times: 1,
-    });
-    await page.goto(host.url);
-    await page.evaluate(() =>
-      navigator.serviceWorker.register('/sw.js', { scope: '/', updateViaCache: 'none' }),
-    );
-    await workerRuns(page);
+    await replaceShell(page, host.url);
     return new GatewayWithoutApp(host, page);
   }
 
@@ -86,6 +79,25 @@ export async function openShellIn(context: BrowserContext, url: string): Promise
   await shell.goto(url);
   await workerRuns(shell);
   return shell;
+}
+
+/** A new page with an empty document in place of the shell, as `openWorker` of the fixtures opens it. */
+export async function openWorkerIn(context: BrowserContext, origin: string): Promise<Page> {
+  const page = await context.newPage();
+  await replaceShell(page, origin);
+  return page;
+}
+
+/** Opens an empty document at the shell's URL. No worker of the origin may run yet: it would answer with the shell. */
+async function replaceShell(page: Page, origin: string): Promise<void> {
+  const body = '<!doctype html><title>Antway</title>';
+  const answer = (route: Route) => route.fulfill({ contentType: 'text/html', body });
+  await page.route(`${origin}/`, answer, { times: 1 });
+  await page.goto(origin);
+  await page.evaluate(() =>
+    navigator.serviceWorker.register('/sw.js', { scope: '/', updateViaCache: 'none' }),
+  );
+  await workerRuns(page);
 }
 
 /** A new page at a URL that leads to a document with this title. */

@@ -46,7 +46,7 @@ export function fetchIn(page: DrivenPage, path: string, options: FetchOptions = 
 
 /** A gateway as its shell reaches it, in any browser. */
 export class GatewayClient<Page extends DrivenPage & ShellPage> {
-  /** @param shell a page with the gateway's shell, whose worker runs. */
+  /** @param shell a page with the gateway's shell, or with an empty document in its place, whose worker runs. */
   constructor(
     readonly host: PeerProcess,
     readonly shell: Page,
@@ -87,7 +87,7 @@ export class GatewayClient<Page extends DrivenPage & ShellPage> {
     }
   }
 
-  /** The app has the worker store these files some seconds after its start, which would change the counters. */
+  /** Has the worker store the files of all screens now. The app has it do so some seconds after its start. */
   protected async storeFiles(): Promise<void> {
     await storeShell(this.shell);
   }
