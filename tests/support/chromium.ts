@@ -1,9 +1,9 @@
 import { type BrowserContext, test as base, expect, type Page, type Route } from '@playwright/test';
-import { type Answer, GatewayClient } from './gateway-client.ts';
+import { GatewayClient } from './gateway-client.ts';
 import type { PeerProcess } from './peer-process.ts';
 import { type HostConfig, type Processes, processes } from './processes.ts';
 
-export { type Answer, type FetchOptions, fetchIn } from './gateway-client.ts';
+export { type Answer, errorCode, type FetchOptions, fetchIn } from './gateway-client.ts';
 export type { HostConfig } from './processes.ts';
 export { expect };
 
@@ -106,11 +106,6 @@ export async function openTitled(context: BrowserContext, url: string, title: st
   await page.goto(url);
   await expect(page).toHaveTitle(title);
   return page;
-}
-
-/** The `code` of an error answer as JSON. */
-export function errorCode({ text }: Answer): string {
-  return (JSON.parse(text) as { code: string }).code;
 }
 
 /**

@@ -44,22 +44,15 @@ export function fetchIn(page: DrivenPage, path: string, options: FetchOptions = 
   );
 }
 
-/** A gateway as its shell reaches it, in any browser. */
-export class GatewayClient<Page extends DrivenPage & ShellPage> {
-  /** @param shell a page with the gateway's shell, or with an empty document in its place, whose worker runs. */
-  constructor(
-    readonly host: PeerProcess,
-    readonly shell: Page,
-  ) {}
+/** The `code` of an error answer as JSON. */
+export function errorCode({ text }: Answer): string {
+  return (JSON.parse(text) as { code: string }).code;
+}
 
-  get url(): string {
-    return this.host.url;
-  }
-
-  /** Fetches a path of the gateway in the shell. */
-  fetch(path: string, options?: FetchOptions): Promise<Answer> {
-    return fetchIn(this.shell, path, options);
-  }
+/** A gateway, wherever it runs. */
+export abstract class GatewayApi {
+  /** Fetches a path of the gateway as its shell does. */
+  abstract fetch(path: string, options?: FetchOptions): Promise<Answer>;
 
   stats(): Promise<StatsSnapshot> {
     return this.#internal('stats');
@@ -73,9 +66,8 @@ export class GatewayClient<Page extends DrivenPage & ShellPage> {
     return this.#internal('cache');
   }
 
-  /** Resolves when the worker has nothing left to store, send or write, so that its counters stand still. */
+  /** Resolves when the gateway has nothing left to store, send or write, so that its counters stand still. */
   async settled(): Promise<void> {
-    await this.storeFiles();
     let before = '';
     for (;;) {
       const { requests, ...counters } = await this.stats();
@@ -87,14 +79,38 @@ export class GatewayClient<Page extends DrivenPage & ShellPage> {
     }
   }
 
-  /** Has the worker store the files of all screens now. The app has it do so some seconds after its start. */
-  protected async storeFiles(): Promise<void> {
-    await storeShell(this.shell);
-  }
-
   async #internal<T>(name: string): Promise<T> {
     const { status, text } = await this.fetch(`/-/${name}`);
     if (status !== 200) throw new Error(`/-/${name} answered ${status}: ${text}`);
     return JSON.parse(text) as T;
+  }
+}
+
+/** A gateway as its shell reaches it, in any browser. */
+export class GatewayClient<Page extends DrivenPage & ShellPage> extends GatewayApi {
+  /** @param shell a page with the gateway's shell, or with an empty document in its place, whose worker runs. */
+  constructor(
+    readonly host: PeerProcess,
+    readonly shell: Page,
+  ) {
+    super();
+  }
+
+  get url(): string {
+    return this.host.url;
+  }
+
+  fetch(path: string, options?: FetchOptions): Promise<Answer> {
+    return fetchIn(this.shell, path, options);
+  }
+
+  override async settled(): Promise<void> {
+    await this.storeFiles();
+    await super.settled();
+  }
+
+  /** Has the worker store the files of all screens now. The app has it do so some seconds after its start. */
+  protected async storeFiles(): Promise<void> {
+    await storeShell(this.shell);
   }
 }

@@ -56,15 +56,15 @@ export interface StartOptions {
   config?: ServerConfig;
   records?: Records;
   pointers?: Records;
-  /** Default: a network with these records and pointers. */
-  network?: Network;
+  /** Default: a network with these records and pointers. `'real'`: the peers of the configuration. */
+  network?: Network | 'real';
   /** Fetches the server config. Default: `config`. */
   fetchConfig?: () => Promise<ServerConfig>;
   /** Default: none, so that no site has an origin of its own. */
   buildHash?: string;
 }
 
-/** A whole gateway in this process, with a network and storage in memory. The storage is that of the test's file. */
+/** A whole gateway in this process, with storage in memory. The storage is that of the test's file. */
 export function startGateway(
   deployment: Deployment,
   {
@@ -84,7 +84,7 @@ export function startGateway(
     state: createStore('antway', 'settings'),
     platform: nodePlatform,
     serverConfig: { stored: async () => undefined, fetch: fetchConfig ?? (async () => file) },
-    peers: () => network,
+    ...(network !== 'real' && { peers: () => network }),
     notify: () => undefined,
     ...(buildHash !== undefined && { buildHash }),
   });
@@ -114,20 +114,24 @@ export function requestOf(
   });
 }
 
+/** The answer of a gateway, with its whole body read. */
+export async function answerOf(gateway: Gateway, request: Request): Promise<Received> {
+  // The host answers all other requests; here it has nothing.
+  const response =
+    (await gateway.handle(request, contextOf(new URL(request.url).origin))) ??
+    new Response(null, { status: 404 });
+  const bytes = Buffer.from(await response.arrayBuffer());
+  return {
+    status: response.status,
+    headers: Object.fromEntries(response.headers),
+    size: bytes.length,
+    sha256: sha256(bytes),
+    text: bytes.toString(),
+  };
+}
+
 /** Asks a gateway as the shell and a user do. */
 export function inProcess(gateway: Gateway, origin: string): Exchange {
-  return async ({ method, path, headers, body, as }): Promise<Received> => {
-    const request = requestOf(origin + path, { method, headers, ...(body !== undefined && { body }) }, as);
-    // The host answers all other requests; here it has nothing.
-    const response =
-      (await gateway.handle(request, contextOf(origin))) ?? new Response(null, { status: 404 });
-    const bytes = Buffer.from(await response.arrayBuffer());
-    return {
-      status: response.status,
-      headers: Object.fromEntries(response.headers),
-      size: bytes.length,
-      sha256: sha256(bytes),
-      text: bytes.toString(),
-    };
-  };
+  return async ({ method, path, headers, body, as }) =>
+    answerOf(gateway, requestOf(origin + path, { method, headers, ...(body !== undefined && { body }) }, as));
 }
