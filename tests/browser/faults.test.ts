@@ -8,9 +8,9 @@ import { limits } from '../../src/limits.ts';
 import { loadBlake3 } from '../../src/self-encryption/blake3.ts';
 import type { PeerTally } from '../../src/stats/stats.ts';
 import { test as base, expect, type Gateway } from '../support/chromium.ts';
+import { hostile } from '../support/hostile.ts';
 import { announceUdpPort } from '../support/info-proxy.ts';
 import { mayRetry } from '../support/may-retry.ts';
-import { hostilePeer } from '../support/paths.ts';
 import { type PeerOptions, PeerProcess } from '../support/peer-process.ts';
 import { noise, publish } from '../support/publish.ts';
 import { randomBytes } from '../support/random.ts';
@@ -88,11 +88,6 @@ const hedgeDelayMs = limits.defaultHedgeDelayMs.firstByte + limits.defaultHedgeD
 /** On top of every deadline: what two busy cores may take to fetch, open and hand on a few chunks. */
 const machineMs = 10_000;
 const seconds = (milliseconds: number) => `${milliseconds / 1000} s`;
-
-const hostile = (fault: string, ...flags: string[]): PeerOptions => ({
-  binary: hostilePeer,
-  flags: ['--fault', fault, ...flags],
-});
 
 interface Fault {
   name: string;

@@ -1,117 +1,86 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, type Gateway, test } from '../support/chromium.ts';
+import { hostile, lies } from '../support/hostile.ts';
 import { publishManyChunks } from '../support/many-chunks.ts';
-import { fromRoot, hostilePeer } from '../support/paths.ts';
-import type { PeerOptions } from '../support/peer-process.ts';
 import { expectPin, pinAction } from '../support/pins.ts';
 import { publish, RepeatingFile } from '../support/publish.ts';
-import { anttpFixture, sha256 } from '../support/tar.ts';
+import { anttpChunks, anttpFixture, sha256 } from '../support/tar.ts';
 
 const { address } = anttpFixture('tarchive_site');
 
-const chunkFolder = (fixture: string) => fromRoot(`tests/fixtures/anttp/${fixture}/chunks`);
+for (const [fault, does] of Object.entries(lies)) {
+  test(`a peer that ${does} is named and banned, and none of its bytes reach the page`, async ({
+    startPeer,
+    openGateway,
+  }) => {
+    const liar = await startPeer(hostile(fault));
+    await liar.putFixture('anttp/tarchive_site');
+    const gateway = await openGateway({ peers: [liar.url] });
 
-const lies = {
-  flip: 'flips a byte',
-  wrong: 'sends another chunk',
-  short: 'leaves out the second half',
-  junk: 'sends 5 MiB of junk',
-};
-const transports = { webtransport: 'WebTransport', http: 'HTTP' };
+    const page = await gateway.shell.context().newPage();
+    const response = await page.goto(`${gateway.url}/${address}/`);
+    expect(response!.status()).toBe(502);
+    await expect(page.getByText('Code CORRUPT')).toBeVisible();
+    await page.getByText('Details').click();
+    await expect(page.getByRole('table')).toContainText(liar.url);
 
-const hostile = (fault: string, overHttp: boolean, ...flags: string[]): PeerOptions => ({
-  binary: hostilePeer,
-  flags: ['--fault', fault, ...flags],
-  ...(overHttp && { webTransport: 'none' }),
-});
+    const answer = await gateway.fetch(`/${address}/`);
+    const { code, details } = JSON.parse(answer.text);
+    expect([answer.status, code]).toEqual([502, 'CORRUPT']);
+    expect(details.attempts).toMatchObject([{ peer: liar.url, code: 'CORRUPT' }]);
+    const [tally] = (await gateway.stats()).peers;
+    expect(Object.keys(tally!.webtransport.failures)).toEqual(['CORRUPT']);
+    expect(tally!.corrupt).toBeGreaterThan(0);
+    await expectStates(gateway, { [liar.url]: 'banned' });
+    expect((await gateway.cache()).count).toBe(0);
+  });
 
-for (const [transport, spoken] of Object.entries(transports)) {
-  test.describe(`over ${spoken}`, () => {
-    for (const [fault, does] of Object.entries(lies)) {
-      test(`a peer that ${does} is named and banned, and none of its bytes reach the page`, async ({
-        startPeer,
-        openGateway,
-      }) => {
-        const liar = await startPeer(hostile(fault, transport === 'http'));
-        await liar.putFixture('anttp/tarchive_site');
-        const gateway = await openGateway({ peers: [liar.url] });
-
-        const page = await gateway.shell.context().newPage();
-        const response = await page.goto(`${gateway.url}/${address}/`);
-        expect(response!.status()).toBe(502);
-        await expect(page.getByText('Code CORRUPT')).toBeVisible();
-        await page.getByText('Details').click();
-        await expect(page.getByRole('table')).toContainText(liar.url);
-
-        const answer = await gateway.fetch(`/${address}/`);
-        const { code, details } = JSON.parse(answer.text);
-        expect([answer.status, code]).toEqual([502, 'CORRUPT']);
-        expect(details.attempts).toMatchObject([{ peer: liar.url, code: 'CORRUPT' }]);
-        const [tally] = (await gateway.stats()).peers;
-        expect(Object.keys(tally![transport as keyof typeof transports].failures)).toEqual(['CORRUPT']);
-        expect(tally!.corrupt).toBeGreaterThan(0);
-        await expectStates(gateway, { [liar.url]: 'banned' });
-        expect((await gateway.cache()).count).toBe(0);
-      });
-
-      test(`an honest peer makes up for one that ${does}`, async ({ startPeer, openGateway }) => {
-        const [liar, honest] = await Promise.all([
-          startPeer(hostile(fault, transport === 'http')),
-          startPeer(),
-        ]);
-        const fixtures = ['tarchive_site', 'tarchive_many300', 'tarchive_as_coded_2', 'tiny3'];
-        for (const fixture of fixtures) {
-          await Promise.all([liar, honest].map((peer) => peer.putFixture(`anttp/${fixture}`)));
-        }
-        const gateway = await openGateway({ peers: [liar.url, honest.url] });
-        const page = await gateway.openPage(`/${address}/`);
-        await expect(page.locator('body')).toHaveText('home');
-        // Each record has its own order of peers: of these, some are the liar's to answer first.
-        for (const [fixture, record] of fixtures.flatMap((fixture) =>
-          readdirSync(chunkFolder(fixture)).map((name) => [fixture, name] as const),
-        )) {
-          const answer = await gateway.fetch(`/${record}?format=raw`);
-          expect([answer.status, answer.sha256]).toEqual([
-            200,
-            sha256(readFileSync(join(chunkFolder(fixture), record))),
-          ]);
-        }
-        await expectStates(gateway, { [liar.url]: 'banned', [honest.url]: 'webtransport' });
-        // Perhaps more than once: what was under way when it was caught ends as it must.
-        const tally = (await gateway.stats()).peers.find(({ url }) => url === liar.url);
-        expect(tally!.corrupt).toBeGreaterThan(0);
-      });
+  test(`an honest peer makes up for one that ${does}`, async ({ startPeer, openGateway }) => {
+    const [liar, honest] = await Promise.all([startPeer(hostile(fault)), startPeer()]);
+    const fixtures = ['tarchive_site', 'tarchive_many300', 'tarchive_as_coded_2', 'tiny3'];
+    for (const fixture of fixtures) {
+      await Promise.all([liar, honest].map((peer) => peer.putFixture(`anttp/${fixture}`)));
     }
-
-    test('a body fails instead of ending early if a peer lies in the middle of a file', async ({
-      startPeer,
-      openGateway,
-    }) => {
-      const size = 30_000_000;
-      const liar = await startPeer(hostile('flip', transport === 'http', '--honest-first', '8'));
-      const large = await publish(new RepeatingFile(size), liar);
-      const gateway = await openGateway({ peers: [liar.url] });
-      const { status, declared, received, outcome } = await gateway.shell.evaluate(async (url) => {
-        const response = await fetch(url);
-        const declared = Number(response.headers.get('Content-Length'));
-        const reader = response.body!.getReader();
-        let received = 0;
-        try {
-          for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
-            received += piece.value.length;
-          }
-          return { status: response.status, declared, received, outcome: 'ended' };
-        } catch {
-          return { status: response.status, declared, received, outcome: 'failed' };
-        }
-      }, `/${large}`);
-      expect({ status, declared, outcome }).toEqual({ status: 200, declared: size, outcome: 'failed' });
-      expect(received).toBeGreaterThan(0);
-      expect(received).toBeLessThan(size);
-    });
+    const gateway = await openGateway({ peers: [liar.url, honest.url] });
+    const page = await gateway.openPage(`/${address}/`);
+    await expect(page.locator('body')).toHaveText('home');
+    // Each record has its own order of peers: of these, some are the liar's to answer first.
+    for (const [record, bytes] of fixtures.flatMap(anttpChunks)) {
+      const answer = await gateway.fetch(`/${record}?format=raw`);
+      expect([answer.status, answer.sha256]).toEqual([200, sha256(bytes)]);
+    }
+    await expectStates(gateway, { [liar.url]: 'banned', [honest.url]: 'webtransport' });
+    // Perhaps more than once: what was under way when it was caught ends as it must.
+    const tally = (await gateway.stats()).peers.find(({ url }) => url === liar.url);
+    expect(tally!.corrupt).toBeGreaterThan(0);
   });
 }
+
+test('a body fails instead of ending early if a peer lies in the middle of a file', async ({
+  startPeer,
+  openGateway,
+}) => {
+  const size = 30_000_000;
+  const liar = await startPeer(hostile('flip', '--honest-first', '8'));
+  const large = await publish(new RepeatingFile(size), liar);
+  const gateway = await openGateway({ peers: [liar.url] });
+  const { status, declared, received, outcome } = await gateway.shell.evaluate(async (url) => {
+    const response = await fetch(url);
+    const declared = Number(response.headers.get('Content-Length'));
+    const reader = response.body!.getReader();
+    let received = 0;
+    try {
+      for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
+        received += piece.value.length;
+      }
+      return { status: response.status, declared, received, outcome: 'ended' };
+    } catch {
+      return { status: response.status, declared, received, outcome: 'failed' };
+    }
+  }, `/${large}`);
+  expect({ status, declared, outcome }).toEqual({ status: 200, declared: size, outcome: 'failed' });
+  expect(received).toBeGreaterThan(0);
+  expect(received).toBeLessThan(size);
+});
 
 for (const [fault, does] of Object.entries({
   'not-found': 'does not have the chunk',
@@ -119,7 +88,7 @@ for (const [fault, does] of Object.entries({
   reset: 'breaks off in the middle',
 })) {
   test(`the next peer serves if a peer ${does}, without a penalty`, async ({ startPeer, openGateway }) => {
-    const [unable, able] = await Promise.all([startPeer(hostile(fault, false)), startPeer()]);
+    const [unable, able] = await Promise.all([startPeer(hostile(fault)), startPeer()]);
     await Promise.all([unable, able].map((peer) => peer.putFixture('anttp/tarchive_site')));
     const gateway = await openGateway({ peers: [unable.url, able.url] });
     const page = await gateway.openPage(`/${address}/`);
@@ -140,7 +109,7 @@ test('many small chunks requested at once share requests, and a response that br
   openGateway,
 }) => {
   const [hostileOne, honest] = await Promise.all([
-    startPeer(hostile('reset', false, '--honest-first', '150')),
+    startPeer(hostile('reset', '--honest-first', '150')),
     startPeer(),
   ]);
   const site = await publishManyChunks(honest, 600);

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { unpackTar } from 'modern-tar';
 import { fromRoot } from './paths.ts';
@@ -64,6 +64,12 @@ export function anttpFixture(name: string): { address: string; tar: Buffer } {
   const folder = fromRoot(`tests/fixtures/anttp/${name}`);
   const { address } = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8')) as { address: string };
   return { address, tar: readFileSync(join(folder, 'plain.bin')) };
+}
+
+/** All chunks of such a fixture, by address. */
+export function anttpChunks(name: string): [address: string, bytes: Buffer][] {
+  const folder = fromRoot(`tests/fixtures/anttp/${name}/chunks`);
+  return readdirSync(folder).map((address) => [address, readFileSync(join(folder, address))]);
 }
 
 export function sha256(bytes: string | Uint8Array): string {
