@@ -72,15 +72,6 @@ test('a slow navigation ends with the error page if no peer has the content', as
   await expect(page.getByText('A peer searched the network too.')).toBeVisible();
 });
 
-test('a request of a page waits for a lookup', async ({ openGateway }) => {
-  const address = await publish(Buffer.from('Dear reader'), peer);
-  const gateway = await openGateway({ peers: [looking.url] });
-  const answering = gateway.fetch(`/${address}`);
-  await expect.poll(() => looking.busyAnswers).toBeGreaterThan(1);
-  looking.find();
-  expect(await answering).toMatchObject({ status: 200, text: 'Dear reader' });
-});
-
 test('a slow navigation on the origin of a site opens by itself too', async ({ startHost, context }) => {
   const page = (title: string) => `<!doctype html><title>${title}</title><script></script>`;
   const files = {
