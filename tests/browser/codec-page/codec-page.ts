@@ -34,15 +34,34 @@ function codecWith(aead: AeadName): Codec {
     sodiumWasm: () => fetch(sodiumWasmUrl),
     brotliEncoder: async () => {
       const { compress } = await brotliWasm;
-      return (bytes) => compress(bytes, { quality: 6 });
+      return (bytes) => onceFor(bytes, () => compress(bytes, { quality: 6 }));
     },
   });
+}
+
+/** The compressed parts of an input, by their position: the same for every cipher. */
+const compressedParts = new WeakMap<ArrayBufferLike, Map<number, Uint8Array>>();
+
+function onceFor({ buffer, byteOffset }: Uint8Array, compress: () => Uint8Array): Uint8Array {
+  const parts = compressedParts.get(buffer) ?? new Map<number, Uint8Array>();
+  compressedParts.set(buffer, parts);
+  const compressed = parts.get(byteOffset) ?? compress();
+  parts.set(byteOffset, compressed);
+  return compressed;
+}
+
+/** The input that was asked for last. */
+let last: { url: string; bytes: Uint8Array } | undefined;
+
+async function inputAt(url: string): Promise<Uint8Array> {
+  if (last?.url !== url) last = { url, bytes: await bytesAt(url) };
+  return last.bytes;
 }
 
 const codecPage: CodecPage = {
   async encrypt(name, url) {
     const codec = codecWith(name);
-    const input = await bytesAt(url);
+    const input = await inputAt(url);
     const encrypted = new Map<string, Uint8Array>();
     const chunks: EncryptedInPage['chunks'] = [];
     const file = await encryptFile(codec, bufferAccess(input), {
@@ -65,7 +84,7 @@ const codecPage: CodecPage = {
     const codec = codecWith(name);
     const map = decodeDataMap(await bytesAt(`/chunk/${address}`))!;
     const decrypted = await openAll(codec, map, (chunk) => bytesAt(`/chunk/${chunk.hex}`));
-    return { aead: (await codec.aead()).name, isInput: equalBytes(decrypted, await bytesAt(url)) };
+    return { aead: (await codec.aead()).name, isInput: equalBytes(decrypted, await inputAt(url)) };
   },
 };
 
