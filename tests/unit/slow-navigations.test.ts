@@ -6,8 +6,11 @@ import { type Deployment, deploymentAt, embeddedAt } from '../../src/gateway/dep
 import { de } from '../../src/gateway/pages/texts/de.ts';
 import { en } from '../../src/gateway/pages/texts/en.ts';
 import { limits } from '../../src/limits.ts';
+import { LookingPeer } from '../support/looking-peer.ts';
+import { publish } from '../support/publish.ts';
 import { encryptedFile, noise, type Records } from './support/encrypted-file.ts';
 import { contextOf, Network, requestOf, startGateway } from './support/gateway.ts';
+import { patient, test } from './support/node-gateway.ts';
 
 const origin = 'http://127.0.0.1:8080';
 const connected = { name: 'devnet', state: 'connected', peers: 12, since: null, problem: null };
@@ -224,4 +227,15 @@ describe('an answer that takes long', () => {
     release();
     expect((await asking).status).toBe(200);
   });
+});
+
+test('a request of a page waits for a lookup', async ({ startPeer, openGateway }) => {
+  const peer = await startPeer({ webTransport: 'none' });
+  await using looking = await LookingPeer.start(peer);
+  const address = await publish(Buffer.from('Dear reader'), peer);
+  const gateway = await openGateway({ peers: [looking.url] });
+  const answering = gateway.fetch(`/${address}`);
+  await expect.poll(() => looking.busyAnswers, patient).toBeGreaterThan(1);
+  looking.find();
+  expect(await answering).toMatchObject({ status: 200, text: 'Dear reader' });
 });

@@ -8,7 +8,7 @@ import { type Processes, processes } from '../../support/processes.ts';
 import { answerOf, contextOf, requestOf, startGateway } from './gateway.ts';
 import { freshIndexedDb } from './indexed-db.ts';
 
-/** Options of `expect.poll`: as long as a browser test waits, because both share a busy machine. */
+/** Options of `expect.poll` for a busy machine: browser tests wait as long. */
 export const patient = { timeout: 30_000 };
 
 const origin = 'http://127.0.0.1:8080';
