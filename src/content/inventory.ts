@@ -1,7 +1,6 @@
 import { Address } from '../address.ts';
 import type { Blake3 } from '../self-encryption/blake3.ts';
 import type { DataMap } from '../self-encryption/data-map.ts';
-import { forEachInParallel } from '../util/parallel.ts';
 import { type ChunkReader, ContentFile } from './content-file.ts';
 import type { DataMaps, DecodedRecord } from './data-maps.ts';
 import { refuseDenied } from './deny-list.ts';
@@ -114,10 +113,24 @@ class Walk {
     await this.#found(
       sources.filter((source) => source.kind === 'public').map(({ address }) => ({ address, size: 0 })),
     );
-    await forEachInParallel(sources, parallelEntries, async (source) => {
-      if (source.kind === 'embedded') await this.#map(source.map);
-      else await this.#record(source.address);
-    });
+    const waiting = sources.values();
+    let hasFailed = false;
+    const look = async () => {
+      try {
+        for (const source of waiting) {
+          if (hasFailed) return;
+          if (source.kind === 'embedded') await this.#map(source.map);
+          else await this.#record(source.address);
+        }
+      } catch (error) {
+        hasFailed = true;
+        throw error;
+      }
+    };
+    // Wait for all lanes, so that none runs on after the result is known.
+    const ends = await Promise.allSettled(Array.from({ length: parallelEntries }, look));
+    const failed = ends.find((end) => end.status === 'rejected');
+    if (failed) throw failed.reason;
   }
 
   finish(kind: Inventory['kind']): Inventory {

@@ -168,9 +168,12 @@ export async function readInnerMap(
   nested: DataMap,
   decryptChunk: (map: DataMap, index: number) => Promise<Uint8Array>,
 ): Promise<DataMap> {
+  const parts: Uint8Array[] = [];
+  await forEachInParallel([...nested.sizes], limits.parallelMapChunks, async (_, i) => {
+    parts[i] = await decryptChunk(nested, i);
+  });
+  // The size is only a claim until all chunks are here.
   const serialised = new Uint8Array(nested.size);
-  await forEachInParallel([...nested.sizes], limits.parallelMapChunks, async (_, i) =>
-    serialised.set(await decryptChunk(nested, i), nested.offsets[i]!),
-  );
+  for (const [i, part] of parts.entries()) serialised.set(part, nested.offsets[i]!);
   return decodeBincode(serialised);
 }

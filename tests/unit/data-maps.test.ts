@@ -166,6 +166,25 @@ describe('the map inside a nested map', () => {
     expect(reader.reads).toBeLessThanOrEqual(limits.parallelMapChunks);
   });
 
+  it('takes no memory for its size before its chunks are here', async () => {
+    const claim = new Uint32Array(16).fill(4 * 1024 * 1024);
+    const hashes = new Uint8Array(32 * claim.length);
+    let fail = (_: Error) => {};
+    const chunk = new Promise<Uint8Array>((_, reject) => {
+      fail = reject;
+    });
+    const before = process.memoryUsage().arrayBuffers;
+    const maps = new DataMaps();
+    const reading = Array.from({ length: 20 }, () =>
+      maps.fileMap(new DataMap(hashes, hashes, claim, 1), { read: () => chunk }, onNested),
+    );
+    await new Promise((resolve) => setTimeout(resolve));
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(64 * 1024 * 1024);
+    fail(new AntwayError('NOT_FOUND', 'gone'));
+    const ends = await Promise.allSettled(reading);
+    expect(ends.every(({ status }) => status === 'rejected')).toBe(true);
+  });
+
   it('is forgotten for others, at 8 MiB in total with the nested maps', async () => {
     // About 80 bytes for each chunk of both maps.
     const large = Array.from({ length: 4 }, () => nestedMap(30_000));
