@@ -52,6 +52,17 @@ test('paths that leave the archive, are absolute or hold control characters are 
   expect(await page.locator('img').count()).toBe(0);
 });
 
+// In the worker: in this process, a loop without an end could not be ended by the limit of time for tests.
+test('patterns with exponential backtracking match in bounded time', async () => {
+  const routeMap = { [`${'*a'.repeat(60)}b`]: 'index.html', [`${'{a,a}'.repeat(50)}*c`]: 'index.html' };
+  const address = await publish(
+    await makeTarchive({ 'app-conf.json': JSON.stringify({ routeMap }), 'index.html': 'home', 'x.txt': 'x' }),
+    peer,
+  );
+  expect((await gateway.fetch(`/${address}/${'a'.repeat(2_000)}`)).status).toBe(404);
+  expect((await gateway.fetch(`/${address}/x.txt`)).text).toBe('x');
+});
+
 test('an archive of 100,000 entries opens, also as a page; one more entry is too large', async () => {
   const content = 'one content for all';
   const archive = (count: number) =>

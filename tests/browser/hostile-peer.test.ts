@@ -1,6 +1,7 @@
-import { expect, type Gateway, test } from '../support/chromium.ts';
+import { expect, type Gateway, type HostConfig, test } from '../support/chromium.ts';
 import { hostile, lies } from '../support/hostile.ts';
 import { publishManyChunks } from '../support/many-chunks.ts';
+import type { PeerProcess } from '../support/peer-process.ts';
 import { expectPin, pinAction } from '../support/pins.ts';
 import { publish, RepeatingFile } from '../support/publish.ts';
 import { anttpChunks, anttpFixture, sha256 } from '../support/tar.ts';
@@ -35,25 +36,18 @@ for (const [fault, does] of Object.entries(lies)) {
   });
 
   test(`an honest peer makes up for one that ${does}`, async ({ startPeer, openGateway }) => {
-    const [liar, honest] = await Promise.all([startPeer(hostile(fault)), startPeer()]);
-    const fixtures = ['tarchive_site', 'tarchive_many300', 'tarchive_as_coded_2', 'tiny3'];
-    for (const fixture of fixtures) {
-      await Promise.all([liar, honest].map((peer) => peer.putFixture(`anttp/${fixture}`)));
-    }
-    const gateway = await openGateway({ peers: [liar.url, honest.url] });
-    const page = await gateway.openPage(`/${address}/`);
-    await expect(page.locator('body')).toHaveText('home');
-    // Each record has its own order of peers: of these, some are the liar's to answer first.
-    for (const [record, bytes] of fixtures.flatMap(anttpChunks)) {
-      const answer = await gateway.fetch(`/${record}?format=raw`);
-      expect([answer.status, answer.sha256]).toEqual([200, sha256(bytes)]);
-    }
-    await expectStates(gateway, { [liar.url]: 'banned', [honest.url]: 'webtransport' });
-    // Perhaps more than once: what was under way when it was caught ends as it must.
-    const tally = (await gateway.stats()).peers.find(({ url }) => url === liar.url);
-    expect(tally!.corrupt).toBeGreaterThan(0);
+    await expectMadeUp(await startPeer(hostile(fault)), await startPeer(), openGateway);
   });
 }
+
+// The other lies over HTTP are told to a gateway in Node.
+test('an honest peer makes up for one that leaves out the second half over HTTP', async ({
+  startPeer,
+  openGateway,
+}) => {
+  const liar = await startPeer({ ...hostile('short'), webTransport: 'none' });
+  await expectMadeUp(liar, await startPeer(), openGateway);
+});
 
 test('a body fails instead of ending early if a peer lies in the middle of a file', async ({
   startPeer,
@@ -97,6 +91,30 @@ for (const [fault, does] of Object.entries({
     expect(states[able.url]).toBe('webtransport');
     expect(states[unable.url]).not.toBe('banned');
   });
+}
+
+/** Reads records of a liar and of an honest peer. All bytes are right, and the liar is banned. */
+async function expectMadeUp(
+  liar: PeerProcess,
+  honest: PeerProcess,
+  openGateway: (config: HostConfig) => Promise<Gateway>,
+): Promise<void> {
+  const fixtures = ['tarchive_site', 'tarchive_many300', 'tarchive_as_coded_2', 'tiny3'];
+  for (const fixture of fixtures) {
+    await Promise.all([liar, honest].map((peer) => peer.putFixture(`anttp/${fixture}`)));
+  }
+  const gateway = await openGateway({ peers: [liar.url, honest.url] });
+  const page = await gateway.openPage(`/${address}/`);
+  await expect(page.locator('body')).toHaveText('home');
+  // Each record has its own order of peers: of these, some are the liar's to answer first.
+  for (const [record, bytes] of fixtures.flatMap(anttpChunks)) {
+    const answer = await gateway.fetch(`/${record}?format=raw`);
+    expect([answer.status, answer.sha256]).toEqual([200, sha256(bytes)]);
+  }
+  await expectStates(gateway, { [liar.url]: 'banned', [honest.url]: 'webtransport' });
+  // Perhaps more than once: what was under way when it was caught ends as it must.
+  const tally = (await gateway.stats()).peers.find(({ url }) => url === liar.url);
+  expect(tally!.corrupt).toBeGreaterThan(0);
 }
 
 async function expectStates(gateway: Gateway, expected: Record<string, string>): Promise<void> {

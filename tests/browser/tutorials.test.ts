@@ -34,7 +34,7 @@ function published(output: string): { address: string; url: string } {
   return { address: /[0-9a-f]{64}$/.exec(address!)![0], url: /http:\S+/.exec(url!)![0] };
 }
 
-test('every tutorial is tested', { tag: '@release' }, () => {
+test('every tutorial is tested', () => {
   expect(readdirSync(fromRoot('docs/tutorials')).sort()).toEqual([
     'embed-a-picture.md',
     'open-a-site.md',
@@ -134,9 +134,7 @@ test('Run a peer: its commands run a peer, publish to it and read its counters',
   await peer.stop();
 });
 
-test('A gateway for your community: the shell accepts all commands, and the files that they name exist', {
-  tag: '@release',
-}, () => {
+test('A gateway for your community: the shell accepts all commands, and the files that they name exist', () => {
   const commands = codeOf('run-a-community-gateway', 'sh');
   expect(commands.length).toBeGreaterThan(8);
   for (const command of commands) execFileSync('sh', ['-n', '-c', command]);
@@ -178,7 +176,7 @@ test('Open a site: in a clone, npm start needs only Node', { tag: '@release' }, 
 });
 
 // The nodes take long to compile. `npm run test:network` follows the tutorial.
-test('Pay on a test chain: its commands and options exist', { tag: '@release' }, async () => {
+test('Pay on a test chain: its commands and options exist', async () => {
   const [start, , pointer, ...others] = codeOf('pay-on-a-test-chain', 'sh');
   expect([start, others]).toEqual(['npm run network:local\n', []]);
   const { scripts } = JSON.parse(readFileSync(fromRoot('package.json'), 'utf8'));

@@ -8,7 +8,10 @@ export class LookingPeer implements AsyncDisposable {
   #isLooking = true;
   #server!: LoopbackServer;
 
-  static async start(peer: PeerProcess): Promise<LookingPeer> {
+  /**
+   * @param isHeaderHidden leaves out the header with the delay, as a browser hides it from a gateway. Node does not hide it.
+   */
+  static async start(peer: PeerProcess, { isHeaderHidden = false } = {}): Promise<LookingPeer> {
     const looking = new LookingPeer();
     looking.#server = await LoopbackServer.start(async (request, response) => {
       if (request.url === '/-/info') {
@@ -20,7 +23,7 @@ export class LookingPeer implements AsyncDisposable {
         looking.busyAnswers++;
         response.setHeader('Access-Control-Allow-Origin', '*');
         // The browser hides this header without `Access-Control-Expose-Headers`, so it waits for the default time.
-        response.writeHead(503, { 'Retry-After': '2' }).end('{"code":"BUSY"}');
+        response.writeHead(503, isHeaderHidden ? {} : { 'Retry-After': '2' }).end('{"code":"BUSY"}');
       } else await passOn(request, response, peer.url);
     });
     return looking;

@@ -85,16 +85,6 @@ test('a tar with a header that claims too many bytes serves the members before i
   expect((await gateway.fetch(`/${address}/second.txt`)).status).toBe(404);
 });
 
-test('patterns with exponential backtracking match in bounded time', async () => {
-  const routeMap = { [`${'*a'.repeat(60)}b`]: 'index.html', [`${'{a,a}'.repeat(50)}*c`]: 'index.html' };
-  const address = await publish(
-    await makeTarchive({ 'app-conf.json': JSON.stringify({ routeMap }), 'index.html': 'home', 'x.txt': 'x' }),
-    peer,
-  );
-  expect((await gateway.fetch(`/${address}/${'a'.repeat(2_000)}`)).status).toBe(404);
-  expect((await gateway.fetch(`/${address}/x.txt`)).text).toBe('x');
-});
-
 test('invalid routes are named, and the other members are served', async () => {
   for (const conf of ['{', '[]', '{"routeMap": 7}', '{"routeMap": {"a": {}}}', ' '.repeat(2 * 1024 ** 2)]) {
     const address = await publish(await makeTarchive({ 'app-conf.json': conf, 'x.txt': 'x' }), peer);

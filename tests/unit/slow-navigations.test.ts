@@ -231,7 +231,7 @@ describe('an answer that takes long', () => {
 
 test('a request of a page waits for a lookup', async ({ startPeer, openGateway }) => {
   const peer = await startPeer({ webTransport: 'none' });
-  await using looking = await LookingPeer.start(peer);
+  await using looking = await LookingPeer.start(peer, { isHeaderHidden: true });
   const address = await publish(Buffer.from('Dear reader'), peer);
   const gateway = await openGateway({ peers: [looking.url] });
   const answering = gateway.fetch(`/${address}`);
