@@ -16,11 +16,11 @@ export async function compareWithSecondBuild(
   names: readonly string[],
   options: readonly string[],
 ): Promise<void> {
-  const elsewhere = mkdtempSync(join(tmpdir(), 'antway-release-'));
+  const temporary = mkdtempSync(join(tmpdir(), 'antway-release-'));
   try {
-    const clone = join(elsewhere, 'project');
+    const clone = join(temporary, 'project');
     await run('git', ['clone', '--quiet', root, clone]);
-    const output = join(elsewhere, 'output');
+    const output = join(temporary, 'output');
     const env = { ...process.env };
     // The clone builds its own peer.
     delete env.CARGO_TARGET_DIR;
@@ -31,7 +31,7 @@ export async function compareWithSecondBuild(
     if (different.length > 0)
       throw new SetupError(`A second build differs in: ${different.join(', ')}. Nothing may be released.`);
   } finally {
-    rmSync(elsewhere, { recursive: true, force: true });
+    rmSync(temporary, { recursive: true, force: true });
   }
 }
 

@@ -80,8 +80,8 @@ export class ContentRequest {
     if (early) return this.#done(early);
     const decisionFor = await decisionAbout(this.#target, this.#options);
     this.#decision = decisionFor(this.#content);
-    const elsewhere = await this.#beforeContent();
-    if (elsewhere) return this.#done(elsewhere);
+    const moved = await this.#beforeContent();
+    if (moved) return this.#done(moved);
     const answer = await this.#find(decisionFor);
     if (answer.kind === 'redirect') return this.#done(this.#redirected(answer));
     const { representation } = answer;

@@ -53,7 +53,7 @@ export function StorageOfAll({ cache: { value, error, refresh }, sites, origins,
         <>
           <Used bytes={value.bytes + bytesAtOrigins} ceiling={ceilingOf(value) + bytesAtOrigins} />
           <p class="note">
-            {texts.live.elsewhere(
+            {texts.live.atOwnOrigins(
               atOrigins.length,
               formatCount(atOrigins.length),
               formatBytes(bytesAtOrigins),

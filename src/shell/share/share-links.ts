@@ -36,7 +36,7 @@ export function shareLinksOf(
 ): ShareLinks {
   const isLocal = isLocalHost(new URL(origin).hostname);
   const own: ShareLink = { kind: 'gateway', text: gatewayLink({ address, path, manifest }, origin) };
-  const elsewhere = publicGateways
+  const publicLinks = publicGateways
     .filter((gateway) => gateway !== origin)
     .map((gateway): ShareLink => {
       return { kind: 'public', text: gatewayLink({ address, path, manifest }, gateway) };
@@ -45,7 +45,7 @@ export function shareLinksOf(
     kind: 'ant',
     text: manifest === null ? `ant://${address}${path}` : `ant://manifest/${manifest}`,
   };
-  const [main, ...rest] = isLocal ? [...elsewhere, ant, own] : [own, ...elsewhere, ant];
+  const [main, ...rest] = isLocal ? [...publicLinks, ant, own] : [own, ...publicLinks, ant];
   // Without scripts of the gateway, a page can embed public content only.
   const more: ShareLink[] =
     manifest === null

@@ -104,7 +104,7 @@ export const live: Texts['live'] = {
   chunksStored: (chunks) => `${chunks}, verschlüsselt`,
   storageUsed: 'Belegter Speicher',
   quota: (quota) => `Der Browser gibt dieser Website insgesamt ${quota}.`,
-  elsewhere: (count, formatted, bytes) =>
+  atOwnOrigins: (count, formatted, bytes) =>
     count === 0
       ? 'Nichts davon liegt auf Ursprüngen von Websites.'
       : `${bytes} davon liegen auf ${count === 1 ? 'dem Ursprung einer Website' : `den Ursprüngen von ${formatted} Websites`}, laut den letzten Meldungen.`,

@@ -101,7 +101,7 @@ export const live = {
   chunksStored: (chunks: string) => `${chunks}, encrypted`,
   storageUsed: 'Storage used',
   quota: (quota: string) => `The browser gives this site ${quota} in total.`,
-  elsewhere: (count: number, formatted: string, bytes: string) =>
+  atOwnOrigins: (count: number, formatted: string, bytes: string) =>
     count === 0
       ? 'No part of it is on origins of sites.'
       : `${bytes} of it ${count === 1 ? 'is on the origin of one site' : `are on the origins of ${formatted} sites`}, according to their last reports.`,
