@@ -1,9 +1,10 @@
-/** Concurrent callers for the same key share one run, which is aborted only when every waiting caller has aborted. */
+/** Concurrent callers for the same key share one run, which continues until every waiting caller has aborted. */
 export class SingleFlight<T, Key = string> {
   readonly #flights = new Map<Key, Flight<T>>();
 
   /**
-   * @param work started unless a run for `key` is in progress. Its signal aborts when no caller waits any more.
+   * @param work started unless a run for `key` is in progress. Its signal aborts when no caller waits any more,
+   *   and after it has failed, for the parts of it that still run.
    * @param onJoin called if the caller joined a run in progress.
    * @throws the error of `work`, or the reason of the caller's own signal.
    */
@@ -22,7 +23,10 @@ export class SingleFlight<T, Key = string> {
       this.#flights.set(key, flight);
       const started = flight;
       const end = () => this.#end(key, started);
-      flight.promise.then(end, end);
+      flight.promise.then(end, (error) => {
+        end();
+        started.controller.abort(error);
+      });
     }
     return this.#join(key, flight, signal);
   }

@@ -44,6 +44,19 @@ describe('a single flight', () => {
     expect(runs).toHaveLength(3);
   });
 
+  it('aborts what still runs of the work after a failure, and nothing after a success', async () => {
+    const flights = new SingleFlight<string>();
+    const { runs, work } = controlledWork();
+    const failing = flights.run('key', undefined, work);
+    runs[0]!.reject(new Error('no'));
+    await expect(failing).rejects.toThrow('no');
+    expect(runs[0]!.signal.reason).toMatchObject({ message: 'no' });
+    const succeeding = flights.run('key', undefined, work);
+    runs[1]!.resolve('yes');
+    await succeeding;
+    expect(runs[1]!.signal.aborted).toBe(false);
+  });
+
   it('gives its failure to all callers', async () => {
     const flights = new SingleFlight<string>();
     const { runs, work } = controlledWork();

@@ -55,7 +55,8 @@ export class MemoryPeers implements ChunkPeers {
   async fetch<T>(address: Address, { signal, verify }: FetchOptions<T>): Promise<T> {
     this.asked.push(address.hex);
     this.mostUnderWay = Math.max(this.mostUnderWay, ++this.underWay);
-    signal.addEventListener('abort', () => this.aborted.push(address.hex), { once: true });
+    const onAbort = () => void this.aborted.push(address.hex);
+    signal.addEventListener('abort', onAbort, { once: true });
     try {
       await this.beforeAnswer(address.hex, signal);
       signal.throwIfAborted();
@@ -63,6 +64,7 @@ export class MemoryPeers implements ChunkPeers {
       if (!bytes) throw new AntwayError('NOT_FOUND', 'no', { address: address.hex });
       return verify(bytes);
     } finally {
+      signal.removeEventListener('abort', onAbort);
       this.underWay--;
     }
   }
