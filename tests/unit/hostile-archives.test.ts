@@ -105,7 +105,10 @@ test('a data map nested deeper than the limit is too large, however small', asyn
 test('a nested data map that claims gigabytes is refused before any of it is fetched', async () => {
   const count = 1_000;
   const sizes = new Uint32Array(count).fill(limits.plaintextChunkBytes);
-  const map = new DataMap(noise(1, 32 * count), noise(2, 32 * count), sizes, 1);
+  const { dstHashes } = await encryptAt(1, Buffer.from('a chunk that the peer has'), peer);
+  const addresses = noise(1, 32 * count);
+  addresses.set(dstHashes);
+  const map = new DataMap(addresses, noise(2, 32 * count), sizes, 1);
   expectError(await gateway.fetch(`/${await publishMap(map, peer)}`), 507, 'TOO_LARGE');
   expect(await peer.chunksGiven()).toBe(1);
 });
