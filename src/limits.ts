@@ -13,6 +13,8 @@ export const limits = Object.freeze({
   publishedMapChunks: 3,
   /** Deepest nesting of shrunk data maps that the resolver follows. */
   mapDepth: 8,
+  /** Most chunks of a shrunk data map. The network's own software makes 17 for the largest one. */
+  nestedMapChunks: 1_024,
 
   /** Largest `archive.tar.idx` that is read. A tar with a larger index is listed by its headers. */
   indexBytes: 64 * 1024 * 1024,
@@ -32,8 +34,13 @@ export const limits = Object.freeze({
   tarHeaders: 400_000,
   /** How long a site that was found to be stored completely is not counted again. */
   storedMs: 5_000,
+  /**
+   * Estimated memory of a chunk in memory beside its bytes: its key, its entry and its buffer. Otherwise a hostile file of
+   * tiny chunks takes many times the limit.
+   */
+  chunkEntryBytes: 1_024,
   /** Memory for decrypted chunks of sites that are read without peers: four chunks. */
-  localMemoryBytes: 4 * 4_190_209,
+  localMemoryBytes: 4 * (4_190_209 + 1_024),
   /** Longest title of a site, and longest URL of its icon, in UTF-16 units. */
   titleCharacters: 2_000,
   /** Largest list of sites, and most entries of a list or of the host's catalogue. */

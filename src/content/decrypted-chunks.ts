@@ -1,5 +1,6 @@
 import { toHex } from '../address.ts';
 import type { Chunks } from '../chunks/chunks.ts';
+import { limits } from '../limits.ts';
 import type { ChunkPeers } from '../peers/chunk-peers.ts';
 import type { Codec } from '../self-encryption/codec.ts';
 import type { DataMap } from '../self-encryption/data-map.ts';
@@ -15,7 +16,7 @@ export interface DecryptedChunksOptions {
   codec: Codec;
   peers: ChunkPeers;
   stats: Stats;
-  /** Most bytes of plaintext in memory. */
+  /** Most bytes of plaintext in memory, together with the entries of the chunks. */
   memoryBytes: number;
 }
 
@@ -27,7 +28,7 @@ export class DecryptedChunks implements ChunkReader {
 
   constructor(options: DecryptedChunksOptions) {
     this.#options = options;
-    this.#inMemory = new LruCache(options.memoryBytes, (bytes) => bytes.length);
+    this.#inMemory = new LruCache(options.memoryBytes, ({ length }) => length + limits.chunkEntryBytes);
   }
 
   /** How many chunks a reader of a whole file requests at the same time. */

@@ -1,5 +1,6 @@
 import { IndexedDbStore } from '../chunks/indexed-db-store.ts';
 import { type ChunkStore, noStore } from '../chunks/store.ts';
+import { limits } from '../limits.ts';
 import type { Stats } from '../stats/stats.ts';
 import { LruCache } from '../util/lru-cache.ts';
 import type { AntStore, AntStoreOption } from './types.ts';
@@ -26,7 +27,7 @@ export function openStore(option: AntStoreOption, stats: Stats): ChunkStore {
 }
 
 function memoryStore(): AntStore {
-  const chunks = new LruCache<Uint8Array>(memoryBytes, ({ length }) => length);
+  const chunks = new LruCache<Uint8Array>(memoryBytes, ({ length }) => length + limits.chunkEntryBytes);
   return {
     get: async (address) => chunks.get(address),
     put: async (address, bytes) => chunks.set(address, bytes),

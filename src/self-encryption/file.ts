@@ -141,7 +141,7 @@ async function encryptParts(
 
 /**
  * Resolves shrunk data maps down to the map of the file itself. @param innerOf as `readInnerMap`.
- * @throws AntwayError `TOO_LARGE` past 8 levels or 64 MiB for one of them, and the errors of `innerOf`.
+ * @throws AntwayError `TOO_LARGE` past 8 levels, or 64 MiB or 1,024 chunks for one of them, and the errors of `innerOf`.
  */
 export async function unshrink(
   map: DataMap,
@@ -154,6 +154,9 @@ export async function unshrink(
     }
     if (current.size > limits.indexBytes) {
       throw new AntwayError('TOO_LARGE', `A nested data map of ${current.size} bytes is over the limit.`);
+    }
+    if (current.count > limits.nestedMapChunks) {
+      throw new AntwayError('TOO_LARGE', `A nested data map of ${current.count} chunks is over the limit.`);
     }
     current = await innerOf(current);
   }

@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { Address } from '../../src/address.ts';
+import { limits } from '../../src/limits.ts';
 import { loadBlake3 } from '../../src/self-encryption/blake3.ts';
 import { DataMap } from '../../src/self-encryption/data-map.ts';
 import { deriveKeys } from '../../src/self-encryption/keys.ts';
@@ -35,11 +36,19 @@ describe('a decrypted chunk', () => {
 
   it('makes room in memory for newer ones', async () => {
     const { map, records } = await encryptedFile(plain);
-    const { decrypted, stats } = chunksOver(records, { memoryBytes: 2000 });
+    const memoryBytes = 2 * (1000 + limits.chunkEntryBytes);
+    const { decrypted, stats } = chunksOver(records, { memoryBytes });
     for (const index of [0, 1, 2, 0]) await decrypted.read(map, index);
     expect(stats.snapshot().chunks.memory.count).toBe(0);
     await decrypted.read(map, 2);
     expect(stats.snapshot().chunks.memory.count).toBe(1);
+  });
+
+  it('takes room in memory for more than its bytes', async () => {
+    const { map, records } = await encryptedFile(plain.subarray(0, 3));
+    const { decrypted, stats } = chunksOver(records, { memoryBytes: 2 * limits.chunkEntryBytes });
+    for (const index of [0, 1, 0]) await decrypted.read(map, index);
+    expect(stats.snapshot().chunks.memory.count).toBe(0);
   });
 
   it('that was damaged on disk is dropped and fetched again', async () => {
