@@ -19,6 +19,7 @@ import type { PeerProcess } from '../support/peer-process.ts';
 import { expectPin } from '../support/pins.ts';
 import type { HostConfig } from '../support/processes.ts';
 import { publish } from '../support/publish.ts';
+import { openAdvancedOptions } from '../support/settings.ts';
 import { shellStored } from '../support/shell-stored.ts';
 import { makeTarchive } from '../support/tarchive.ts';
 import { viewed } from '../support/viewer.ts';
@@ -301,7 +302,7 @@ test('a change of settings and a reset reach the origins of sites', async () => 
   await page.evaluate(() => localStorage.setItem('of the site', 'x'));
 
   const shell = await openShell('#settings');
-  await shell.getByText('Advanced options').click();
+  await openAdvancedOptions(shell);
   await shell.getByLabel('Address to block').fill(address);
   await shell.getByRole('button', { name: 'Block', exact: true }).click();
   await expect.poll(() => page.evaluate(async () => (await fetch('/note.txt')).status)).toBe(451);

@@ -5,6 +5,7 @@ import { expect, Gateway, openWithoutScripts, test } from '../support/chromium.t
 import { freePort } from '../support/loopback-server.ts';
 import { publish } from '../support/publish.ts';
 import { knownPeers } from '../support/publish-screen.ts';
+import { openAdvancedOptions } from '../support/settings.ts';
 
 const screens = ['', '#library', '#live', '#publish', '#settings'];
 
@@ -28,7 +29,7 @@ for (const [device, viewport] of Object.entries(viewports)) {
     await openWithoutScripts(page);
     await page.goto(`${gateway.url}/#settings`);
     await page.getByRole('region', { name: 'Names', exact: true }).waitFor();
-    await page.getByText('Advanced options').click();
+    await openAdvancedOptions(page);
     await page.getByLabel('Address to block').fill('cd'.repeat(32));
     await page.getByRole('button', { name: 'Block', exact: true }).click();
     await page.getByRole('button', { name: /^Allow again/ }).waitFor();

@@ -3,6 +3,7 @@ import type { Page } from '@playwright/test';
 import { expect, type Gateway, test } from '../support/chromium.ts';
 import type { PeerProcess } from '../support/peer-process.ts';
 import { publish } from '../support/publish.ts';
+import { openAdvancedOptions } from '../support/settings.ts';
 
 let first: PeerProcess;
 let second: PeerProcess;
@@ -17,7 +18,6 @@ test.beforeEach(async ({ startPeer, openGateway }) => {
   await shell.goto(`${gateway.url}/#settings`);
 });
 
-const openAdvancedOptions = () => shell.getByText('Advanced options').click();
 const section = (name: string) => shell.getByRole('region', { name });
 const config = async () => JSON.parse((await gateway.fetch('/-/config')).text);
 
@@ -60,7 +60,7 @@ test('a peer is added, tested, moved and removed, and the host’s list is used 
 });
 
 test('a user sets the transport, peers of peers and the limit, and they stay after a reload', async () => {
-  await openAdvancedOptions();
+  await openAdvancedOptions(shell);
   const transport = section('Ways to the peers');
   await transport.getByRole('radio', { name: 'HTTP only' }).check();
   await transport.getByLabel('Also use peers that these peers know').check();
@@ -84,7 +84,7 @@ test('a user sets the transport, peers of peers and the limit, and they stay aft
     .toEqual(['http', true, 2_500_000_000]);
   await expect(section('Storage')).not.toContainText('above the storage');
   await shell.reload();
-  await openAdvancedOptions();
+  await openAdvancedOptions(shell);
   await expect(transport.getByRole('radio', { name: 'HTTP only' })).toBeChecked();
   await expect(section('Storage').getByLabel('Storage limit')).toHaveValue('2.5');
 });
@@ -147,7 +147,7 @@ test('bookmarks of fetch>it become names, and names become a bookmark file', asy
 
 test('a blocked address does not open until the user allows it again', async () => {
   const letter = await publish(Buffer.from('a letter'), first);
-  await openAdvancedOptions();
+  await openAdvancedOptions(shell);
   const denied = section('Blocked addresses');
   await denied.getByLabel('Address to block').fill('nonsense');
   await denied.getByRole('button', { name: 'Block' }).click();
@@ -184,7 +184,7 @@ test('a reset deletes all data, after a warning with the focus on its harmless a
   await gateway.settled();
   expect((await gateway.cache()).count).toBeGreaterThan(0);
   await section('Appearance').getByRole('radio', { name: 'Dark' }).check();
-  await openAdvancedOptions();
+  await openAdvancedOptions(shell);
   await section('Ways to the peers').getByRole('radio', { name: 'HTTP only' }).check();
   await expect.poll(async () => (await config()).transport).toBe('http');
 

@@ -3,6 +3,7 @@ import { Address } from '../../src/address.ts';
 import { expect, fetchIn, stopWorkers, test } from '../support/chromium.ts';
 import type { PeerProcess } from '../support/peer-process.ts';
 import { publish } from '../support/publish.ts';
+import { openAdvancedOptions } from '../support/settings.ts';
 import { makeTarchive } from '../support/tarchive.ts';
 import { attack } from './attack.ts';
 
@@ -410,7 +411,7 @@ attack(
     });
     expect(registered).toContain('fulfilled');
     const shell = await open(`${root}/#settings`);
-    await shell.getByText('Advanced options').click();
+    await openAdvancedOptions(shell);
     await shell.getByLabel('Address to block').fill(attacker);
     await shell.getByRole('button', { name: 'Block', exact: true }).click();
     await expect.poll(() => page.evaluate(async () => (await fetch('/index.html')).status)).toBe(451);

@@ -1,3 +1,4 @@
+import type { Page } from '@playwright/test';
 import type { ConfigSources } from '../../src/config.ts';
 import type { Settings } from '../../src/server-config.ts';
 import type { Answer, GatewayApi } from './gateway-client.ts';
@@ -22,4 +23,12 @@ export async function configOf(
   gateway: GatewayApi,
 ): Promise<Settings & { sources: ConfigSources; problem: string }> {
   return JSON.parse((await gateway.fetch('/-/config')).text);
+}
+
+/**
+ * Opens the advanced options on the screen of the settings. By the keyboard: the sections above still fill in, and a
+ * click that begins before they move the page ends beside the button.
+ */
+export function openAdvancedOptions(page: Page): Promise<void> {
+  return page.getByText('Advanced options').press('Enter');
 }

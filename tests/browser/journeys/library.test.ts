@@ -15,6 +15,7 @@ import { makePrivateManifest } from '../../support/manifests.ts';
 import { fromRoot } from '../../support/paths.ts';
 import type { PeerProcess } from '../../support/peer-process.ts';
 import { publish } from '../../support/publish.ts';
+import { openAdvancedOptions } from '../../support/settings.ts';
 import { startSiteOnOwnOrigin } from '../../support/site-on-own-origin.ts';
 import { makeTarchive } from '../../support/tar.ts';
 import { untilViewed } from '../../support/viewer.ts';
@@ -225,7 +226,7 @@ test.describe('the library', () => {
     );
     await shell.goto(`${gateway.url}/#settings`);
     await expect(shell.locator('.decided-title')).toHaveText('Low Tide');
-    await shell.getByText('Advanced options').click();
+    await openAdvancedOptions(shell);
     await shell.getByLabel('Address to block').fill(address);
     await shell.getByRole('button', { name: 'Block', exact: true }).click();
     await expect(shell.getByRole('region', { name: /block/i })).toContainText('Low Tide');

@@ -2,6 +2,7 @@ import type { Page } from '@playwright/test';
 import { expect, test } from '../../support/chromium.ts';
 import { freePort, LoopbackServer } from '../../support/loopback-server.ts';
 import { publish } from '../../support/publish.ts';
+import { openAdvancedOptions } from '../../support/settings.ts';
 import { makeTarchive } from '../../support/tar.ts';
 
 const unknown = `/${'ab'.repeat(32)}/`;
@@ -165,7 +166,7 @@ test('the settings show daily options, and fold advanced options', async ({ open
   }
   await expect(page.getByText('WebTransport only')).toBeHidden();
   await expect(page.getByText('Address to block')).toBeHidden();
-  await page.getByText('Advanced options').click();
+  await openAdvancedOptions(page);
   await expect(page.getByText('WebTransport only')).toBeVisible();
   await expect(page.getByText('Address to block')).toBeVisible();
 });
