@@ -89,6 +89,39 @@ test('a user sets the transport, peers of peers and the limit, and they stay aft
   await expect(section('Storage').getByLabel('Storage limit')).toHaveValue('2.5');
 });
 
+test('a change stays on the screen when the answer about the settings before it arrives', async () => {
+  await openAdvancedOptions(shell);
+  const transport = section('Ways to the peers');
+  const others = transport.getByLabel('Also use peers that these peers know');
+  await shell.evaluate(() => {
+    const held: (() => void)[] = [];
+    const { fetch } = window;
+    window.fetch = async (...args) => {
+      const answer = await fetch(...args);
+      if (String(args[0]).endsWith('/-/settings') && (args[1]?.method ?? 'GET') === 'GET')
+        await new Promise<void>((resolve) => held.push(resolve));
+      return answer;
+    };
+    Object.assign(window, { held });
+  });
+  const untilHeld = (count: number) => expect.poll(() => shell.evaluate('held.length')).toBe(count);
+  const release = () => shell.evaluate('held.splice(0, held.length).forEach((give) => give())');
+  await transport.getByRole('radio', { name: 'HTTP only' }).check();
+  await untilHeld(1); // the change asks what it changes
+  await release();
+  await untilHeld(2); // the screen and the list of names ask what holds now
+  await others.check();
+  await untilHeld(3);
+  await shell.evaluate('held.splice(0, 2).forEach((give) => give())');
+  await shell.evaluate(() => new Promise((resolve) => setTimeout(resolve, 200)));
+  expect(await others.isChecked()).toBe(true);
+  await release();
+  await untilHeld(2);
+  await release();
+  await expect.poll(async () => (await config()).usePeersOfPeers).toBe(true);
+  expect(await others.isChecked()).toBe(true);
+});
+
 test('a user names an address, opens it by the name and removes the name; the host’s names stay', async () => {
   const letter = await publish(Buffer.from('a letter'), first);
   const names = shell.getByRole('region', { name: 'Names', exact: true });

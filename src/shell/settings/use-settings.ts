@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Settings } from '../../server-config.ts';
 import { type GatewayApiError, type GatewayConfig, gateway } from '../gateway-api.ts';
 import { changeSettings } from '../names/change-names.ts';
@@ -24,12 +24,17 @@ export interface SettingsState {
 export function useSettings(config: Resource<GatewayConfig>, active: boolean): SettingsState | null {
   const stored = useResource(gateway.settings, active);
   const [own, setOwn] = useState<Settings | null>(null);
+  /** How many changes the gateway still processes. */
+  const pending = useRef(0);
   const { error, announcement, run } = useAction(() => {
     // A refused change must disappear from the screen.
     stored.refresh();
     config.refresh();
   });
-  useEffect(() => setOwn(stored.value), [stored.value]);
+  useEffect(() => {
+    // An answer from before the last change lacks it, and would undo it on the screen.
+    if (pending.current === 0) setOwn(stored.value);
+  }, [stored.value]);
   if (!own || !config.value) return null;
   return {
     own,
@@ -41,9 +46,10 @@ export function useSettings(config: Resource<GatewayConfig>, active: boolean): S
         const all = Object.entries({ ...settings, ...part }).filter(([, value]) => value !== undefined);
         return Object.fromEntries(all) as Settings;
       };
-      setOwn(merge(own));
+      setOwn((last) => merge(last ?? own));
+      pending.current++;
       // Another tab, or another part of this one, may have changed other settings.
-      return run(() => changeSettings(merge), done);
+      return run(() => changeSettings(merge).finally(() => pending.current--), done);
     },
   };
 }
