@@ -189,6 +189,8 @@ function buildAsClassicScript(config: InlineConfig): void {
       // Service workers have no dynamic import(): one file must hold everything.
       output: { format: 'iife', entryFileNames: 'sw.js', codeSplitting: false },
       transform: { define: classicDefines },
+      // The second minification takes nearly all of the time, which is no fault to warn of.
+      checks: { bundlerTimings: false },
     },
   };
   config.plugins = [
