@@ -43,7 +43,7 @@ export interface ErrorDetails {
   [key: string]: unknown;
 }
 
-/** The only error class of Antway. `code` is stable. `message` is a plain sentence for users. */
+/** The error class of the gateway and the layers below it. `code` is stable. `message` is a plain sentence for users. */
 export class AntwayError extends Error {
   override readonly name = 'AntwayError';
 

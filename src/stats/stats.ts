@@ -93,7 +93,7 @@ export type ChunkState = '~' | 'p' | 'd' | 'm';
 /** More cells than a screen can show. */
 const maxCells = 4_096;
 
-/** The counters of one worker. Any layer may update them. Only `/-/stats` reads them. */
+/** The counters of one worker. Any layer may update them. `/-/stats` returns a snapshot. */
 export class Stats implements AttemptObserver {
   /** Counts that outlive the worker. */
   readonly activity = new Activity();
