@@ -279,7 +279,7 @@ describe('a hostile ZIP', () => {
   it.each<[string, ZipFile]>([
     ['more data than declared', { path: 'a', data: 'x'.repeat(100_000), size: 1_000 }],
     ['less data than declared', { path: 'a', data: text, size: text.length + 1 }],
-  ])('%s fails, and never ends early and clean', async (_, bad) => {
+  ])('%s fails, and never looks complete', async (_, bad) => {
     const source = await load(makeZip([bad]), 'a');
     await expect(source.read(0, source.size)).rejects.toMatchObject({ code: 'CORRUPT' });
     await expect(streamed(source)).rejects.toMatchObject({ code: 'CORRUPT' });
