@@ -50,10 +50,10 @@ function firstFiles(folder: string): (path: string) => boolean {
 }
 
 /**
- * The last step of a build, which can be repeated. Writes the hashes of all files into the worker's script and into the file
- * that `filesList` names, and writes the file `-/probe-<hash>.json`. The hash of the build is the SHA-256 of the output of
- * `sha256sum` for all files except the probe file: one line `<hex>  <path>` for each, sorted by path. The two scripts of
- * workers are hashed before this step changes them.
+ * The last step of a build, which can be repeated. Writes the hashes of the first files into the worker's script, and
+ * those of the others into the file that `filesList` names. Also writes the file `-/probe-<hash>.json`. The hash of the
+ * build is the SHA-256 of the output of `sha256sum` for all files except the probe file: one line `<hex>  <path>` for
+ * each, sorted by path. The two scripts of workers are hashed before this step changes them.
  * @returns the hash of the build.
  */
 export function embedBuild(folder: string): string {

@@ -9,7 +9,7 @@ export const shellDocument = '/index.html';
 /** The page that a site's own origin shows before its first content. */
 export const sitePage = '/-/site.html';
 
-/** The style of pages on both kinds of origins. A site's own origin stores it when a page first needs it. */
+/** The style of pages on both kinds of origins. A first installation does not store it. */
 const pageStyle = '/-/page.css';
 
 /** How long opened content may load before the worker stores the rest of the shell, in milliseconds. */

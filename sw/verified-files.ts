@@ -24,8 +24,9 @@ export interface FileCounters {
 }
 
 /**
- * Files of the host whose hashes are in the worker's script. Every page of the origin that runs scripts can change the
- * cache. Therefore this class uses only the bytes of a cached response, after it has checked their hash.
+ * Files of the host whose hashes the worker knows: from its own script, or from the list of hashes that the script
+ * verifies. Every page of the origin that runs scripts can change the cache. Therefore this class uses only the bytes of
+ * a cached response, after it has checked their hash.
  */
 export class VerifiedFiles {
   readonly #cacheName: string;
