@@ -109,10 +109,10 @@ export const limits = Object.freeze({
    */
   busyMs: { default: 2_000, min: 250, max: 60_000, total: 60_000, hedge: 6_000 },
   /**
-   * `first`: a navigation that waits this long for a lookup gets the progress page. Later lookups count from `next` to
-   * `next`. `ask`: how long one request of the page's script waits. `goOn`: how long the work for a request continues
-   * after its answer, so that the next request can join it. `failed`: how long a failure is remembered for the
-   * navigation after it.
+   * `first`: a navigation that waits this long for a lookup gets the progress page. `next`: if no lookup is running then,
+   * the gateway checks again at this interval. `ask`: how long one request of the page's script waits. `goOn`: how long the
+   * work for a request continues after its answer, so that the next request can join it. `failed`: how long a failure is
+   * remembered for the navigation after it.
    */
   progressMs: { first: 1_000, next: 500, ask: 5_000, goOn: 8_000, failed: 10_000 },
 
@@ -149,7 +149,7 @@ export const limits = Object.freeze({
    * than `idleShare` of its transfer time.
    */
   readAhead: { first: 4, least: 3, most: 6, slowChunkMs: 1_000, decryptMs: 50, idleShare: 0.02 },
-  /** Chunks of a nested map that are fetched at the same time. Those of the largest one have 4 MiB each, and are 17. */
+  /** Chunks of a nested map that are fetched at the same time. The network's own software makes at most 17, of 4 MiB. */
   parallelMapChunks: 17,
   /** Chunks of a pin that are fetched at the same time, and small chunks in addition to them. */
   parallelPinFetches: 8,

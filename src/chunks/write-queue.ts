@@ -88,7 +88,10 @@ export class WriteQueue {
     this.#run();
   }
 
-  /** Resolves when the outcome of all chunks now in the queue is known. Later chunks may never end. Does not hurry. */
+  /**
+   * Resolves when the outcome of all chunks now in the queue is known. Does not wait for chunks that are put later, because
+   * there may always be more. Does not shorten the delay.
+   */
   async drained(): Promise<void> {
     await Promise.all([this.#lastOutcome, this.#writing]);
   }

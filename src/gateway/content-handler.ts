@@ -5,7 +5,7 @@ import type { Library } from '../library/library.ts';
 import { limits } from '../limits.ts';
 import type { Stats } from '../stats/stats.ts';
 import { Trace } from '../stats/trace.ts';
-import { ContentRequest, type Observed } from './content-request.ts';
+import { ContentRequest, type RequestObservation } from './content-request.ts';
 import type { GatewayPeers } from './create-gateway.ts';
 import type { Deployment } from './deployment.ts';
 import { admit } from './http/admit.ts';
@@ -49,7 +49,7 @@ export interface ContentHandlerOptions {
   frames: FrameJournal;
 }
 
-/** The navigation to the same URL, of so many in a row, that gets the error page and not the viewer. */
+/** Of this many navigations in a row to the same URL, the last one gets the error page instead of the viewer. */
 const mostViews = 4;
 
 export class ContentHandler {
@@ -73,7 +73,7 @@ export class ContentHandler {
     const trace = new Trace(new URL(request.url).pathname);
     const observation = observe(request, stats, trace, onEnd);
     const chunksBefore = isInFrame(request) ? stats.chunksByPeer() : undefined;
-    const observed: Observed = {
+    const observed: RequestObservation = {
       ...observeFrame(frames, request, context, trace, observation),
       trace,
       isLate: false,
@@ -91,7 +91,7 @@ export class ContentHandler {
   }
 
   /** Continues behind the progress page for a while, so that the next request of its script joins this work. */
-  #goOn(answering: Promise<Response>, observed: Observed): void {
+  #goOn(answering: Promise<Response>, observed: RequestObservation): void {
     observed.isLate = true;
     const leave = () => observed.observer.left?.(new DOMException('Another page is shown.', 'AbortError'));
     const timer = setTimeout(leave, limits.progressMs.goOn);
@@ -106,7 +106,7 @@ export class ContentHandler {
     target: ContentTarget,
     request: Request,
     context: RequestContext,
-    observed: Observed,
+    observed: RequestObservation,
   ): Promise<Response> {
     const { signal, observer } = observed;
     const { deployment } = this.#options;
@@ -141,8 +141,8 @@ export class ContentHandler {
   }
 
   /**
-   * Whether navigations lead to the viewer again and again. It opens some content in place of itself, and then no page is
-   * there that could connect to nodes. Notes the navigation otherwise.
+   * Counts a navigation to the viewer. Returns true if such navigations form a loop: the viewer opens some content in place
+   * of itself, and then no page is left that could connect to nodes.
    */
   #isLoop(url: string): boolean {
     this.#views = url === this.#viewed ? this.#views + 1 : 1;
@@ -165,7 +165,7 @@ export class ContentHandler {
     try {
       return await storedPartsOf(target, { resolver, library, store });
     } catch (error) {
-      console.warn('antway: it cannot be told what is stored', error);
+      console.warn('antway: could not count the stored chunks', error);
       return undefined;
     }
   }

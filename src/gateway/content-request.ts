@@ -30,8 +30,8 @@ import { noteVisit } from './state/note-visit.ts';
 import type { Decision, DecisionFor } from './state/trust.ts';
 import type { TrustGrant } from './state/trust-tokens.ts';
 
-/** A request while it is answered. */
-export interface Observed extends Observation {
+/** The trace, counters and signal of a request in progress. */
+export interface RequestObservation extends Observation {
   trace: Trace;
   /** Whether another answer was sent in place of this one, because this one takes long. */
   isLate: boolean;
@@ -44,7 +44,7 @@ export class ContentRequest {
   readonly #target: ContentTarget;
   readonly #request: Request;
   readonly #context: RequestContext;
-  readonly #observed: Observed;
+  readonly #observed: RequestObservation;
   readonly #options: ContentHandlerOptions;
   readonly #isTopLevel: boolean;
   /** Whether the shell asks how its viewer shows the content. */
@@ -60,7 +60,7 @@ export class ContentRequest {
     target: ContentTarget,
     request: Request,
     context: RequestContext,
-    observed: Observed,
+    observed: RequestObservation,
     options: ContentHandlerOptions,
   ) {
     this.#target = target;

@@ -25,7 +25,7 @@ export interface SlowNavigationsOptions {
   appearance: ChosenAppearance;
 }
 
-/** Navigations whose content peers look for longer than a user waits in front of an unchanged window. */
+/** Answers a navigation with the progress page if peers take long to find its content. */
 export class SlowNavigations {
   readonly #options: SlowNavigationsOptions;
   readonly #failures = new LruCache<{ failure: AntwayError; until: number }>(rememberedUrls);

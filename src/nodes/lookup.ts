@@ -52,7 +52,7 @@ const mostAddresses = 3;
 
 /**
  * Finds the nodes closest to a target: asks the closest nodes it knows for closer ones, until the closest nodes of all
- * have answered. A node that is silent for a second gives its place to another, so dead nodes delay little.
+ * have answered. If a node is silent for a second, the lookup asks another one meanwhile, so dead nodes delay little.
  *
  * Nodes that work together can name only each other, so that a lookup does not find the nodes between them. Therefore the lookup
  * then asks some more nodes: those named by nodes whose names it has asked least. One honest node near the target is

@@ -17,7 +17,7 @@ export const nodeLimits = Object.freeze({
   firstNames: 7,
   /** Requests of a lookup at the same time (`α`). */
   parallel: 6,
-  /** A request gives its place to another after this time, but goes on. A lookup has at most `mostParallel`. */
+  /** After this time without an answer, a lookup sends one more request. At most `mostParallel` run at the same time. */
   placeMs: 1_000,
   mostParallel: 18,
   /** The nodes closest to an address, which hold its record, and how many of them decide. */
@@ -40,7 +40,7 @@ export const nodeLimits = Object.freeze({
   /** How often a connection looks whether bytes get through, and the slowest rate at which a request may do so. */
   sendLookMs: 250,
   sendBytesPerSecond: 4 * 1024,
-  /** A caller gives a small request up that is not sent after this time: a chunk is before it, which goes on. */
+  /** A caller gives up a small request that waits longer than this behind a chunk. Sending the chunk continues. */
   behindMs: 140_000,
   /** Browsers with libwebrtc tell a page that bytes have left only once more than this have, or all. */
   reportedBytes: 100 * 1024,
