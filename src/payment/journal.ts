@@ -127,11 +127,6 @@ export class PaymentJournal {
     return this.#store.put(recordPrefix + entry.address, state);
   }
 
-  /** Forgets the payment for a record, so that it is paid for again. */
-  removeRecord(name: string): Promise<void> {
-    return this.#store.delete(recordPrefix + name);
-  }
-
   /** @returns the same object as the last time, as long as no other batch is asked for. */
   async batch(root: string): Promise<Batch | undefined> {
     if (this.#lastBatch?.root !== root)

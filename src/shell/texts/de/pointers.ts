@@ -26,7 +26,6 @@ export const pointers: typeof english = {
   addressNote:
     '64 Hexadezimalziffern. Die Adresse einer Veröffentlichung oder eine andere bleibende Adresse, etwa die eines neuen Eigentümers.',
   badAddress: 'Das ist keine Adresse.',
-  noContent: 'Veröffentlichen Sie zuerst etwas, oder geben Sie eine Adresse ein.',
   where: 'Speicherort',
   placeQuestion: 'Wo möchten Sie die Adresse speichern?',
   places: { peers: 'Bei Peers', network: 'Im Autonomi-Netzwerk' },

@@ -24,7 +24,6 @@ export const pointers = {
   addressNote:
     '64 hex digits. The address of a publication, or another lasting address, such as that of a new owner.',
   badAddress: 'This is not an address.',
-  noContent: 'Publish something first, or type an address.',
   where: 'Stored at',
   placeQuestion: 'Where do you want to store the address?',
   places: { peers: 'At peers', network: 'In the Autonomi network' },
