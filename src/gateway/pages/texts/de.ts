@@ -23,7 +23,7 @@ export const de: PageTexts = {
     BAD_ADDRESS: 'Eine Adresse hat 64 Hexadezimalziffern. Prüfen Sie, ob der Link vollständig ist.',
     BAD_CONFIG: 'Der Betreiber dieses Gateways muss die Konfiguration berichtigen.',
     BAD_RANGE: 'Die Anfrage nennt Bytes hinter dem Ende der Datei.',
-    METHOD: 'Der Inhalt einer Adresse ändert sich nie.',
+    METHOD: 'Seiten können Inhalte mit GET und HEAD lesen, aber nicht ändern.',
     NOT_FOUND: 'An dieser Adresse wurde nichts gefunden.',
     DENIED: 'Sie selbst oder der Betreiber dieses Gateways haben sie gesperrt.',
     CORRUPT: 'Die Daten der Peers passen nicht zur Adresse. Das Gateway zeigt sie nicht.',

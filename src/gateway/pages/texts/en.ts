@@ -23,7 +23,7 @@ export const en: PageTexts = {
     BAD_ADDRESS: 'An address has 64 hex digits. Check whether the link is complete.',
     BAD_CONFIG: 'The operator of this gateway must correct its configuration.',
     BAD_RANGE: 'The request names bytes behind the end of the file.',
-    METHOD: 'The content of an address never changes.',
+    METHOD: 'Pages can read content with GET and HEAD. They cannot change it.',
     NOT_FOUND: 'Nothing was found at this address.',
     DENIED: 'You or the operator of this gateway have blocked it.',
     CORRUPT: 'The data of the peers does not match the address. The gateway does not show it.',
