@@ -20,7 +20,6 @@ const shapes = {
   bookmark: 'M7 4h10v16l-5-4-5 4z',
   site: 'M3 5h18v14H3zM3 9.5h18',
   up: 'M12 19V6M6 11l6-6 6 6',
-  down: 'M12 5v13M6 13l6 6 6-6',
   home: 'M4 11.5L12 5l8 6.5M6.5 10v9h11v-9',
   share: 'M12 15V4M8 8l4-4 4 4M6 12H5v8h14v-8h-1',
   tab: 'M13 5h6v6M19 5l-8 8M10 6H5v13h13v-5',

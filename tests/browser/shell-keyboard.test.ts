@@ -160,10 +160,7 @@ test('a user changes settings by keyboard alone', async () => {
   await press('Enter');
   await expect(peers.getByLabel('Add a peer')).toBeFocused();
   await expect(peers.getByRole('listitem')).toHaveCount(2);
-  await tabTo(peers.getByRole('button', { name: 'Move https://other.example up' }), 'Shift+Tab');
-  await press('Enter');
-  await expect(peers.getByRole('listitem').first()).toContainText('https://other.example');
-  await tabTo(peers.getByRole('button', { name: 'Remove https://other.example' }));
+  await tabTo(peers.getByRole('button', { name: 'Remove https://other.example' }), 'Shift+Tab');
   await press('Enter');
   await expect(peers.getByRole('listitem')).toHaveCount(1);
   await expect(peers.getByRole('heading')).toBeFocused();

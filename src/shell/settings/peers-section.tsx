@@ -18,31 +18,22 @@ interface Props {
 
 const AddPeer = lazyComponent(() => import('./add-peer.tsx'));
 
-/** The peers to fetch chunks from, in order of preference. */
+/** The peers to fetch chunks from. Their order has no meaning: each address has its own. */
 export function PeersSection({ settings, suggestion }: Props) {
   const { own, config, change } = settings;
   const t = texts.settings;
   // The URLs as written, with their certificate hashes after `#`.
   const urls = own.peers ?? config.peers;
 
-  function move(from: number, to: number) {
-    const moved = [...urls];
-    const [url] = moved.splice(from, 1);
-    moved.splice(to, 0, url!);
-    change({ peers: moved }, t.moved(originOf(url!), to + 1));
-  }
-
   return (
     <Section id="peers" title={t.peers}>
       <p class="note">{t.peersNote}</p>
       {urls.length === 0 && <p class="empty">{t.noPeers}</p>}
-      <ol class="setting-list">
-        {urls.map((url, i) => (
+      <ul class="setting-list">
+        {urls.map((url) => (
           <PeerEntry
             key={url}
             url={url}
-            onUp={i > 0 ? () => move(i, i - 1) : undefined}
-            onDown={i < urls.length - 1 ? () => move(i, i + 1) : undefined}
             onRemove={() => {
               change({ peers: urls.filter((other) => other !== url) });
               // The focused button disappears with its row.
@@ -50,7 +41,7 @@ export function PeersSection({ settings, suggestion }: Props) {
             }}
           />
         ))}
-      </ol>
+      </ul>
       <div class="add-peer">
         <AddPeer
           known={urls.map(originOf)}
@@ -105,9 +96,6 @@ export function TransportSection({ settings: { own, config, change } }: { settin
 
 interface EntryProps {
   url: string;
-  /** Undefined if the peer cannot move in this direction. */
-  onUp: (() => void) | undefined;
-  onDown: (() => void) | undefined;
   onRemove: () => void;
 }
 
@@ -116,7 +104,7 @@ type Test =
   | { state: 'good'; text: string }
   | { state: 'bad'; problem: Problem };
 
-function PeerEntry({ url, onUp, onDown, onRemove }: EntryProps) {
+function PeerEntry({ url, onRemove }: EntryProps) {
   const [test, setTest] = useState<Test>({ state: 'none' });
   const t = texts.settings;
   const name = originOf(url);
@@ -144,13 +132,6 @@ function PeerEntry({ url, onUp, onDown, onRemove }: EntryProps) {
           onClick={ask}
         >
           {t.test}
-        </Button>
-        {/* Use aria-disabled: a disabled button loses the focus after it has moved the peer to an end. */}
-        <Button look="icon" aria-label={t.moveUp(name)} aria-disabled={!onUp} onClick={onUp}>
-          <Icon name="up" size={18} />
-        </Button>
-        <Button look="icon" aria-label={t.moveDown(name)} aria-disabled={!onDown} onClick={onDown}>
-          <Icon name="down" size={18} />
         </Button>
         <Button look="icon" aria-label={t.removePeer(name)} onClick={onRemove}>
           <Icon name="close" size={18} />

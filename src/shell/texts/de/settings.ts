@@ -11,7 +11,7 @@ export const settings: Texts['settings'] = {
   languageAuto: 'Sprache des Browsers',
   peers: 'Peers',
   peersNote:
-    'Von diesen Peers lädt das Gateway Chunks. Es bevorzugt Peers, die schnell antworten, und anfangs die oberen in der Liste.',
+    'Von diesen Peers lädt das Gateway Chunks. Jede Adresse hat ihre eigene Reihenfolge der Peers. Schnelle und zuverlässige Peers werden öfter gefragt.',
   peersOfHost: 'Diese Liste kommt vom Host. Wenn Sie sie ändern, gilt Ihre Liste.',
   peersOwn: 'Das ist Ihre Liste.',
   peersReset: 'Die Liste des Hosts verwenden',
@@ -22,9 +22,6 @@ export const settings: Texts['settings'] = {
   testOf: (url) => `${url} testen`,
   testing: 'Wird getestet …',
   testGood: (name, transport, time) => `${name} antwortet über ${transport} in ${time}`,
-  moveUp: (url) => `${url} nach oben`,
-  moveDown: (url) => `${url} nach unten`,
-  moved: (url, place) => `${url} ist jetzt an Position ${place}.`,
   removePeer: (url) => `${url} entfernen`,
   duplicatePeer: 'Dieser Peer ist schon in der Liste.',
   nodes: {

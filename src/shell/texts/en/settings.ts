@@ -9,7 +9,7 @@ export const settings = {
   languageAuto: 'Browser language',
   peers: 'Peers',
   peersNote:
-    'The gateway fetches chunks from these peers. It prefers peers that answer fast, and at first the upper ones in the list.',
+    'The gateway fetches chunks from these peers. Each address has its own order of peers. Fast and reliable peers are asked more often.',
   peersOfHost: 'This list comes from the host. If you change it, your list replaces it.',
   peersOwn: 'This is your list.',
   peersReset: 'Use the host’s list',
@@ -20,9 +20,6 @@ export const settings = {
   testOf: (url: string) => `Test ${url}`,
   testing: 'Testing …',
   testGood: (name: string, transport: string, time: string) => `${name} answers over ${transport} in ${time}`,
-  moveUp: (url: string) => `Move ${url} up`,
-  moveDown: (url: string) => `Move ${url} down`,
-  moved: (url: string, place: number) => `${url} is now number ${place}.`,
   removePeer: (url: string) => `Remove ${url}`,
   duplicatePeer: 'This peer is already in the list.',
   nodes: {
