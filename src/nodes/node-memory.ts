@@ -1,4 +1,4 @@
-import { get, set, type UseStore } from 'idb-keyval';
+import { createStore, get, set, type UseStore } from 'idb-keyval';
 import * as v from 'valibot';
 import * as s from '../schema.ts';
 import { formatNodeAddress, type NodeAddress, parseNodeAddress } from './node-address.ts';
@@ -16,6 +16,9 @@ export const noMemory: NodeMemory = { load: async () => [], save: async () => un
 
 const key = 'nodes';
 const stored = s.list(v.string(), nodeLimits.remembered);
+
+/** The database that all pages of an origin share. */
+export const openNodeStore = (): UseStore => createStore('antway-nodes', 'nodes');
 
 /** Stores the nodes in IndexedDB. Other pages of the origin can write there, so `load` checks the nodes. */
 export class IndexedDbMemory implements NodeMemory {

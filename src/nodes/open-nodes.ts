@@ -1,4 +1,3 @@
-import { createStore } from 'idb-keyval';
 import type { NodeNetwork } from '../server-config.ts';
 import { ChannelClient } from './channel-client.ts';
 import { systemClock, withTimeout } from './clock.ts';
@@ -6,7 +5,7 @@ import { isPublicHost } from './host.ts';
 import { parseSeeds } from './node-address.ts';
 import { nodeError } from './node-error.ts';
 import { nodeLimits } from './node-limits.ts';
-import { IndexedDbMemory, noMemory } from './node-memory.ts';
+import { IndexedDbMemory, noMemory, openNodeStore } from './node-memory.ts';
 import { Nodes } from './nodes.ts';
 import { mainnetSeeds } from './seeds.ts';
 import { Handshake } from './session.ts';
@@ -44,7 +43,7 @@ export function openNodes(
       const handshake = new Handshake();
       return ChannelClient.connect(await opening, node, systemClock, signal, handshake);
     },
-    memory: remembers ? new IndexedDbMemory(createStore('antway-nodes', 'nodes')) : noMemory,
+    memory: remembers ? new IndexedDbMemory(openNodeStore()) : noMemory,
     clock: systemClock,
     isLocal,
   });

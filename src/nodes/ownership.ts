@@ -127,6 +127,14 @@ export class Ownership {
 }
 
 /**
+ * Takes the connections from the page that owns them, and does work before a page can own them again.
+ * @returns as the work. @throws the errors of the work, and of the lock.
+ */
+export function withoutOwner<T>(locks: OwnershipOptions['locks'], work: () => Promise<T>): Promise<T> {
+  return locks.request(lockName, { steal: true }, work);
+}
+
+/**
  * Joins while the page is alive: leaves before the browser closes or freezes the page, and joins when it is back.
  * @param signal ends that, and leaves.
  */

@@ -30,6 +30,17 @@ async function deleteOwned(): Promise<GatewayApiError | null> {
   return failed ? asGatewayApiError(failed.reason) : null;
 }
 
+/** Deletes the addresses of the network's nodes. @returns why that failed. */
+async function deleteNodes(): Promise<GatewayApiError | null> {
+  try {
+    const { forgetNodes } = await import('./nodes/forget-nodes.ts');
+    await forgetNodes();
+    return null;
+  } catch (error) {
+    return asGatewayApiError(error);
+  }
+}
+
 /** Deletes all data of this gateway in this browser, after the user has confirmed it. */
 export function DeleteEverything({ id, label, question, isSmall = false, onDeleted }: Props) {
   const [step, setStep] = useState<'rest' | 'asking' | 'working'>('rest');
@@ -60,14 +71,16 @@ export function DeleteEverything({ id, label, question, isSmall = false, onDelet
   }
 
   async function deleteAll() {
-    const problem = await deleteOwned();
+    const ownedProblem = await deleteOwned();
     const uncleared = await ownOrigins.clearAll();
     await gateway.reset();
+    const nodesProblem = await deleteNodes();
     forgetPreferences();
     applyTheme();
     await applyLanguage();
     setStep('rest');
     onDeleted();
+    const problem = ownedProblem ?? nodesProblem;
     if (problem) setError(problem);
     else if (uncleared.length > 0) setError(sitesLeft(uncleared));
   }

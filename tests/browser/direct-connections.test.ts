@@ -69,6 +69,18 @@ test('all pages end their part when the user turns the connections off, also hid
   await expect(status(other)).toHaveText('Local only');
 });
 
+test('a user who deletes everything ends the connections of all pages', async () => {
+  await allow(gateway.shell);
+  const other = await openShellIn(context, gateway.url);
+  await expect.poll(() => pages(other)).toEqual([1, 1]);
+  await other.goto(`${gateway.url}/#settings`);
+  await other.getByRole('button', { name: 'Delete everything…' }).click();
+  await other.getByRole('button', { name: 'Delete everything', exact: true }).click();
+  await expect(other.getByText('Everything was deleted.')).toBeAttached();
+  await expect.poll(() => pages(other)).toEqual([0, 0]);
+  expect(await isConnectable(other)).toBe(false);
+});
+
 test('another page takes over when the page with the connections is closed', async () => {
   await allow(gateway.shell);
   const other = await openShellIn(context, gateway.url);

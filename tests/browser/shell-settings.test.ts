@@ -214,6 +214,29 @@ test('a reset deletes all data, after a warning with the focus on its harmless a
   await openAdvancedOptions(shell);
   await section('Ways to the peers').getByRole('radio', { name: 'HTTP only' }).check();
   await expect.poll(async () => (await config()).transport).toBe('http');
+  // The connection stays open, as that of a page with connections to nodes.
+  await shell.evaluate(() => {
+    const opening = indexedDB.open('antway-nodes');
+    opening.onupgradeneeded = () => opening.result.createObjectStore('nodes');
+    return new Promise<void>((resolve) => {
+      opening.onsuccess = () => {
+        const adding = opening.result.transaction('nodes', 'readwrite').objectStore('nodes');
+        adding.put(['/ip4/192.0.2.1'], 'nodes').onsuccess = () => resolve();
+      };
+    });
+  });
+  const rememberedNodes = () =>
+    shell.evaluate(
+      () =>
+        new Promise<number>((resolve) => {
+          const opening = indexedDB.open('antway-nodes');
+          opening.onsuccess = () => {
+            const counting = opening.result.transaction('nodes').objectStore('nodes').count();
+            counting.onsuccess = () => resolve(counting.result);
+          };
+        }),
+    );
+  expect(await rememberedNodes()).toBe(1);
 
   const reset = section('Reset');
   await reset.getByRole('button', { name: 'Delete everything…' }).click();
@@ -228,6 +251,7 @@ test('a reset deletes all data, after a warning with the focus on its harmless a
   await expect(shell.getByText('Everything was deleted.')).toBeAttached();
   await expect.poll(async () => (await gateway.cache()).count).toBe(0);
   await expect.poll(async () => (await config()).transport).toBe('auto');
+  expect(await rememberedNodes()).toBe(0);
   await expect(section('Appearance').getByRole('radio', { name: 'System' })).toBeChecked();
 });
 

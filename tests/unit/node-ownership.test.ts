@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { followLifecycle, Ownership, type PageChannel } from '../../src/nodes/ownership.ts';
+import { followLifecycle, Ownership, type PageChannel, withoutOwner } from '../../src/nodes/ownership.ts';
 import { FakeLocks, LockTable } from '../support/fake-locks.ts';
 import { Freezer } from '../support/freezer.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
@@ -205,6 +205,21 @@ describe('the pages of an origin', () => {
     await clock.pass(2_000);
     const third = second === b ? c : b;
     expect(third.ownership.isOwner).toBe(true);
+  });
+
+  it('have no owner while other work needs that, and one owner after it', async () => {
+    const { origin, clock, a, b, c } = await threePages();
+    let finish = (_: string) => {};
+    const work = new Promise<string>((resolve) => (finish = resolve));
+    const done = withoutOwner(new FakeLocks(origin.locks, new Freezer()), () => work);
+    await clock.pass(1_000);
+    expect(origin.owners).toEqual([]);
+    expect([a.lost, b.gained, c.gained]).toEqual([1, 0, 0]);
+    finish('done');
+    expect(await done).toBe('done');
+    await clock.pass(1_000);
+    expect(origin.owners).toHaveLength(1);
+    expect([a.errors, b.errors, c.errors]).toEqual([[], [], []]);
   });
 
   it('ignore other messages of the channel', async () => {
