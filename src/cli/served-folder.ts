@@ -1,5 +1,5 @@
 import type { Address } from '../address.ts';
-import { asAntwayError } from '../errors.ts';
+import { AntwayError, asAntwayError } from '../errors.ts';
 import { MemoryPeerStore } from '../node-peer/peer-store.ts';
 import type { ChunkSink } from '../publish/upload.ts';
 import type { Output } from './output.ts';
@@ -48,7 +48,9 @@ export class ServedFolder {
       store: async ({ address, bytes }) => {
         chunks.add(address.hex);
         const outcome = await this.store.write(address, bytes);
-        if (outcome === 'full') throw new RangeError('The folder is too large to be served from memory.');
+        if (outcome === 'full') {
+          throw new AntwayError('TOO_LARGE', 'The folder is too large to be served from memory.');
+        }
         return outcome;
       },
     };

@@ -1,6 +1,7 @@
 import type { Address } from '../address.ts';
 import type { ChunkStore } from '../chunks/store.ts';
 import { addressesOf, type Inventory, takeInventory } from '../content/inventory.ts';
+import { AntwayError } from '../errors.ts';
 import type { FolderPeerStore } from '../node-peer/folder-store.ts';
 import { loadBlake3 } from '../self-encryption/blake3.ts';
 import type { ContentReader } from './open-content.ts';
@@ -70,8 +71,12 @@ export async function forEachInLanes<T>(
   if (stop.signal.aborted) throw stop.signal.reason;
 }
 
-/** A folder of chunks in the layout of peers, as the store of a reader. */
-export function storeOf(folder: FolderPeerStore): ChunkStore & { present: number } {
+/**
+ * A folder of chunks in the layout of peers, as the store of a reader. `put` throws AntwayError `TOO_LARGE` if the disk is
+ * full.
+ * @param path names the folder in errors.
+ */
+export function storeOf(folder: FolderPeerStore, path: string): ChunkStore & { present: number } {
   return {
     present: 0,
     async get(address) {
@@ -80,9 +85,11 @@ export function storeOf(folder: FolderPeerStore): ChunkStore & { present: number
       return bytes && new Uint8Array(bytes);
     },
     async put({ address, bytes }) {
-      // A full disk must not look like success.
       const outcome = await folder.write(address, bytes);
-      if (outcome === 'full') throw new RangeError('The disk is full.');
+      // A full disk must not look like success. With an address, it does not look like an archive beyond the limits either.
+      if (outcome === 'full') {
+        throw new AntwayError('TOO_LARGE', `The disk has no room for “${path}”.`, { address: address.hex });
+      }
     },
     // `FolderPeerStore` has already moved a damaged chunk away.
     delete: async () => undefined,

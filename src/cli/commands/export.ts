@@ -95,7 +95,7 @@ async function exportThrough(
     output.note(`Wrote ${plural(addresses.length, 'chunk')}, ${formatBytes(source.size)}.`);
     output.line(out);
   };
-  await readTarget(content, options, output, context, use, storeOf(chunkFolder));
+  await readTarget(content, options, output, context, use, storeOf(chunkFolder, folder));
 }
 
 /** The description that the app shows before it imports the file. */

@@ -63,6 +63,7 @@ async function pin(content: string, options: PinOptions, context: CommandContext
           await FolderPeerStore.open(folder, await loadBlake3()).catch((error) => {
             throw fileError(error, folder);
           }),
+          folder,
         );
   const use: Parameters<typeof readTarget>[4] = async ({ address }, reader) => {
     const addresses = chunksOf(await inventoryOf(reader, address, signal));
