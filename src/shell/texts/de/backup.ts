@@ -47,7 +47,7 @@ export const backup: BackupTexts = {
   partSitesNote: (sites, pinned, isPrivate) => `${sites}: ${pinned} angeheftet, ${isPrivate} privat.`,
   sites: (count, formatted) => `${formatted} ${count === 1 ? 'Website' : 'Websites'}`,
   contents: (bytes) => `Die Inhalte angehefteter Websites sind enthalten (${bytes}).`,
-  noContents: 'Die Inhalte angehefteter Websites liefern Peers.',
+  noContents: 'Peers liefern die Inhalte angehefteter Websites.',
   first: (titles, more) => (more > 0 ? `${titles} und ${more} weitere` : titles),
   refused: (count, formatted) =>
     count === 1

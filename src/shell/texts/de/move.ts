@@ -5,7 +5,7 @@ export const move: Texts['move'] = {
   offer: (origin) =>
     `Dieses Gateway ist auch unter ${origin} erreichbar, wo jede Website einen eigenen Ursprung hat.`,
   offerLibrary: 'Sie können die Bibliothek dieser Adresse dorthin kopieren.',
-  start: 'Bibliothek dorthin umziehen…',
+  start: 'Bibliothek dorthin kopieren…',
   open: 'Dort öffnen',
   openLibrary: 'Die Bibliothek dort öffnen',
   dismiss: 'Dieses Angebot ausblenden. In den Einstellungen bleibt es',

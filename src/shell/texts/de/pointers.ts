@@ -40,7 +40,7 @@ export const pointers: typeof english = {
   unlockBy: 'Entsperren mit',
   locks: { passphrase: 'einer Passphrase', passkey: 'einem Passkey' },
   passkeyNote:
-    'Der Passkey wirkt nur zusammen mit den gespeicherten Daten dieses Browsers. Auf einem anderen Gerät entsperrt er den Schlüssel nicht, und eine Sicherung enthält den Schlüssel nur, wenn er auch eine Passphrase hat. Bewahren Sie die 24 Wörter auf: Sie bringen die Adresse zurück, wenn der Passkey oder die Daten verloren sind.',
+    'Der Passkey funktioniert nur zusammen mit den gespeicherten Daten dieses Browsers. Auf einem anderen Gerät entsperrt er den Schlüssel nicht, und eine Sicherung enthält den Schlüssel nur, wenn er auch eine Passphrase hat. Bewahren Sie die 24 Wörter auf: Mit ihnen holen Sie die Adresse zurück, wenn der Passkey oder die Daten verloren sind.',
   passkeyAsks: 'Ihr Browser bittet Sie, den Passkey zu bestätigen.',
   filePassphrase: 'Wählen Sie eine Passphrase für die Datei.',
   presentPassphrase: 'Aktuelle Passphrase',
@@ -85,7 +85,7 @@ export const pointers: typeof english = {
   way: 'Was haben Sie?',
   ways: { file: 'Eine Schlüsseldatei', phrase: 'Die 24 Wörter' },
   keyFile: 'Schlüsseldatei',
-  keyFilePassphrase: 'Ihre Passphrase verschlüsselt den Schlüssel auch in diesem Browser.',
+  keyFilePassphrase: 'Die Passphrase der Schlüsseldatei verschlüsselt den Schlüssel auch in diesem Browser.',
   phrase: '24 Wörter',
   noFile: 'Wählen Sie die Schlüsseldatei.',
   bringNow: 'Hierher holen',

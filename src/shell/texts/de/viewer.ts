@@ -19,7 +19,7 @@ export const viewer: ViewerTexts = {
     incomplete: (count) =>
       `Das Gateway hat jedes Byte, das Sie sehen, mit der Adresse verglichen. Es konnte nicht alles laden: ${count} fehlgeschlagen.`,
     damaged: (count) =>
-      `Peers haben Daten gesendet, die nicht zur Adresse passen, ${count} fehlgeschlagen. Das Gateway hat diese Daten abgelehnt, deshalb fehlen Teile.`,
+      `Peers haben Daten gesendet, die nicht zur Adresse passen. Das Gateway hat diese Daten abgelehnt, deshalb fehlen Teile: ${count} fehlgeschlagen.`,
     unknown: 'Das Gateway weiß nicht, welche Seite dieser Rahmen zeigt. Geben Sie hier nichts ein.',
   },
   requests: (count, formatted) => `${formatted} ${count === 1 ? 'Anfrage ist' : 'Anfragen sind'}`,

@@ -17,7 +17,7 @@ export const viewer = {
     incomplete: (count: string) =>
       `The gateway compared every byte that you see with the address. It could not load all of the page: ${count} failed.`,
     damaged: (count: string) =>
-      `Peers sent data that does not match the address, ${count} failed. The gateway refused that data, so parts are missing.`,
+      `Peers sent data that does not match the address. The gateway refused that data, so parts are missing: ${count} failed.`,
     unknown: 'The gateway does not know which page this frame shows. Do not enter anything here.',
   },
   requests: (count: number, formatted: string) => `${formatted} ${count === 1 ? 'request' : 'requests'}`,
