@@ -33,7 +33,7 @@ export const boot: Texts['boot'] = {
   partUnavailable:
     'Dieser Teil von Antway ist noch nicht auf diesem Gerät gespeichert. Verbinden Sie sich mit dem Internet und laden Sie diese Seite neu.',
   notFound: (status, script) => ({
-    message: `Der Host hat kein Gateway zum Installieren: Er antwortete ${status} für ${script}.`,
+    message: `Der Host stellt hier kein Gateway bereit: Auf die Anfrage nach ${script} antwortete er mit ${status}.`,
     advice:
       'Versuchen Sie es später erneut. Wenn es Ihr Host ist, prüfen Sie, ob er alle Dateien des Builds ausliefert.',
   }),

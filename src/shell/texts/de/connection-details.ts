@@ -46,7 +46,7 @@ export const connectionDetails: typeof en = {
       refused: (host) =>
         `Unter ${host} antwortet nichts. Prüfen Sie den Namen und den Port und ob der Peer läuft.`,
       hidden: (host) =>
-        `Unter ${host} antwortet ein Server, aber er erlaubt dieser Seite nicht, seine Antworten zu lesen (CORS). Wenn es AntTP oder antd ist, nennen Sie es einem Antway-Peer als Upstream.`,
+        `Unter ${host} antwortet ein Server, aber er erlaubt dieser Seite nicht, seine Antworten zu lesen (CORS). Wenn es AntTP oder antd ist, tragen Sie es bei einem Antway-Peer als Upstream ein.`,
       foreign: (host) =>
         `Unter ${host} antwortet ein Server, aber er ist weder Antway-Peer noch AntTP noch antd.`,
       denied: (host) =>

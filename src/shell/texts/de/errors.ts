@@ -17,7 +17,7 @@ const payments: Record<PaymentProblem, string> = {
     'Das Netzwerk hat einen neueren Stand, den ein anderes Gerät signiert hat. Nehmen Sie die Änderung noch einmal vor',
   OVER_LIMIT: 'Der Preis liegt über Ihrer Grenze',
   PENDING: 'Die Kette hat die Zahlung noch nicht bestätigt',
-  QUOTE: 'Der Preis ist nicht echt. Nichts wurde bezahlt',
+  QUOTE: 'Das Preisangebot ist ungültig. Nichts wurde bezahlt',
   QUOTE_EXPIRED:
     'Die Knoten nehmen die Zahlung nicht an. Vielleicht fehlen bezahlte Knoten gerade: Versuchen Sie es später noch einmal. Eine Zahlung für viele Chunks verfällt nach sieben Tagen: Fragen Sie dann noch einmal nach dem Preis',
   REJECTED: 'In der Wallet abgelehnt. Nichts wurde bezahlt',

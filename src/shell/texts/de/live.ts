@@ -103,7 +103,7 @@ export const live: Texts['live'] = {
   ofCeiling: (bytes, ceiling) => `${bytes} von ${ceiling}`,
   chunksStored: (chunks) => `${chunks}, verschlüsselt`,
   storageUsed: 'Belegter Speicher',
-  quota: (quota) => `Der Browser gibt dieser Website insgesamt ${quota}.`,
+  quota: (quota) => `Der Browser erlaubt dieser Website insgesamt ${quota}.`,
   atOwnOrigins: (count, formatted, bytes) =>
     count === 0
       ? 'Nichts davon liegt auf Ursprüngen von Websites.'

@@ -47,7 +47,7 @@ export const names: typeof english = {
     tooMany: (most) => `Höchstens ${most} Namenslisten werden gelesen.`,
     taken: (label) => `Es gibt schon eine Liste ${label} oder eine, die so aussieht.`,
     ownNote:
-      'Um anderen Ihre Namen zu geben, speichern Sie sie als Datei, veröffentlichen die Datei und führen eine bleibende Adresse dorthin. Wiederholen Sie das nach einer Änderung. Wer die Adresse kennt, sieht alle Namen darin.',
+      'Um anderen Ihre Namen zu geben, speichern Sie sie als Datei, veröffentlichen die Datei und richten eine bleibende Adresse darauf. Wiederholen Sie das nach einer Änderung. Wer die Adresse kennt, sieht alle Namen darin.',
     saveOwn: 'Meine Namen als Liste speichern…',
     savedOwn: 'Die Liste wurde gespeichert. Veröffentlichen Sie sie unter „Veröffentlichen“.',
   },

@@ -86,5 +86,5 @@ export const payment: typeof english = {
   unfinishedPointer: (name) =>
     `Die bleibende Adresse „${name}“: Die Zahlung für einen neuen Stand ist vermerkt. Nehmen Sie dieselbe Änderung noch einmal vor. Zeigt die Adresse die Änderung schon, wählen Sie dort „Noch einmal speichern…“. Nichts wird doppelt bezahlt.`,
   receipt: 'Beleg speichern',
-  receiptNote: (amount, fees) => `Sie haben diesmal ${amount} gezahlt, und Gebühren von ${fees}.`,
+  receiptNote: (amount, fees) => `Sie haben diesmal ${amount} und ${fees} Gebühren gezahlt.`,
 };

@@ -29,7 +29,7 @@ export const pointers: typeof english = {
   where: 'Speicherort',
   placeQuestion: 'Wo möchten Sie die Adresse speichern?',
   places: { peers: 'Bei Peers', network: 'Im Autonomi-Netzwerk' },
-  networkNote: 'Sie zahlen jeden neuen Stand mit Ihrer eigenen Wallet und sehen vorher den Preis.',
+  networkNote: 'Sie bezahlen jeden neuen Stand mit Ihrer eigenen Wallet und sehen vorher den Preis.',
   relaysNote:
     'Sie nehmen kein Geld und können nicht ändern, wohin die Adresse führt. Zwei prüfen einander: Wählen Sie, wenn es geht, zwei von verschiedenen Betreibern.',
   notPaid: 'Sie sind zurückgegangen, ohne zu zahlen. Die Adresse wurde nicht geändert.',

@@ -48,7 +48,7 @@ export const settings: Texts['settings'] = {
     `Dieses Limit liegt über dem Speicher, den der Browser hier erlaubt: etwa ${bytes}.`,
   names: 'Namen',
   namesNote:
-    'Ihre Namen stehen für Adressen, nur in diesem Browser: ~name öffnet die Adresse. Namen des Hosts öffnen sich als /name/.',
+    'Ihre Namen stehen für Adressen, nur in diesem Browser: ~name öffnet die Adresse. Namen des Hosts öffnen Sie mit /name/.',
   name: 'Name',
   address: 'Adresse',
   addName: 'Namen hinzufügen',
@@ -109,6 +109,6 @@ export const settings: Texts['settings'] = {
   resetConfirm: 'Alle Daten von Antway in diesem Browser löschen?',
   resetNow: 'Alles löschen',
   resetLeft: (addresses: readonly string[]) =>
-    `${addresses.length === 1 ? 'Eine Website konnte' : `${addresses.length} Websites konnten`} nicht gelöscht werden: ${addresses.join(', ')}. Löschen Sie die Daten der Namen dieses Hosts in den Einstellungen des Browsers.`,
+    `${addresses.length === 1 ? 'Eine Website konnte' : `${addresses.length} Websites konnten`} nicht gelöscht werden: ${addresses.join(', ')}. Löschen Sie in den Einstellungen des Browsers die Daten aller Websites, deren Name auf den Namen dieses Hosts endet.`,
   resetDone: 'Alles wurde gelöscht.',
 };

@@ -105,6 +105,6 @@ export const settings = {
   resetConfirm: 'Delete all data of Antway in this browser?',
   resetNow: 'Delete everything',
   resetLeft: (addresses: readonly string[]) =>
-    `${addresses.length === 1 ? 'One site' : `${addresses.length} sites`} could not be deleted: ${addresses.join(', ')}. Delete the data of this host’s names in the settings of the browser.`,
+    `${addresses.length === 1 ? 'One site' : `${addresses.length} sites`} could not be deleted: ${addresses.join(', ')}. In the settings of the browser, delete the data of all sites whose name ends with the name of this host.`,
   resetDone: 'Everything was deleted.',
 };
