@@ -144,7 +144,7 @@ export const de: PageTexts = {
       'Die Skripte der Website laufen. Sie können auch die Daten anderer Websites und des Gateways in diesem Browser lesen und ändern. Das bestätigen Sie in einem zweiten Schritt.',
     remembered: 'Dieses Gerät merkt sich Ihre Wahl.',
     change: 'Sie können sie in den Einstellungen des Gateways ändern',
-    pointer: 'Diese Adresse ist ein Zeiger: Sein Eigentümer kann jederzeit ändern, worauf er zeigt.',
+    pointer: 'Das ist eine bleibende Adresse: Ihr Eigentümer kann jederzeit ändern, was sie zeigt.',
     outdated: 'Ihre Antwort kam zu spät, deshalb fragt das Gateway erneut.',
   },
   confirmTrust: {
@@ -152,7 +152,8 @@ export const de: PageTexts = {
     about:
       'Vertrauen Sie nur Websites, deren Programme Sie auch installieren würden. Eine Website, der Sie vertrauen, kann die Daten anderer Websites lesen, die Einstellungen des Gateways ändern und seinen Worker entfernen.',
     trust: 'Ja, Skripte ausführen',
-    pointer: 'Der Eigentümer dieses Zeigers kann andere Versionen mit anderen Skripten veröffentlichen.',
+    pointer:
+      'Der Eigentümer dieser bleibenden Adresse kann andere Versionen mit anderen Skripten veröffentlichen.',
     version: 'Ja, nur für diese Version',
     owner: 'Ja, für jede Version dieses Eigentümers',
   },

@@ -122,7 +122,7 @@ export const en: PageTexts = {
       'The scripts of the site run. They can also read and change the data of other sites and of the gateway in this browser. You confirm this in a second step.',
     remembered: 'This device remembers your choice.',
     change: 'You can change it in the settings of the gateway',
-    pointer: 'This address is a pointer: its owner can change what it shows at any time.',
+    pointer: 'This is a lasting address: its owner can change what it shows at any time.',
     outdated: 'Your answer came too late, so the gateway asks again.',
   },
   confirmTrust: {
@@ -130,7 +130,7 @@ export const en: PageTexts = {
     about:
       'Trust only sites whose programs you would install. A trusted site can read other sites’ data, change the gateway’s settings and remove its worker.',
     trust: 'Yes, run its scripts',
-    pointer: 'The owner of this pointer can publish other versions, with other scripts.',
+    pointer: 'The owner of this lasting address can publish other versions, with other scripts.',
     version: 'Yes, for this version only',
     owner: 'Yes, for every version by this owner',
   },

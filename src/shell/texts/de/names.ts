@@ -29,7 +29,7 @@ export const names: typeof english = {
   },
   lists: {
     title: 'Namenslisten',
-    note: 'Der Eigentümer einer Liste gibt Adressen Namen. Sie sehen diese als Name@Liste. Der Zeiger der Liste beweist, wer der Eigentümer ist, und sagt nichts über die Websites. Die Peers sehen, dass Sie die Liste abrufen.',
+    note: 'Der Eigentümer einer Liste gibt Adressen Namen. Sie sehen diese als Name@Liste. Die bleibende Adresse der Liste beweist, wer der Eigentümer ist, und sagt nichts über die Websites. Die Peers sehen, dass Sie die Liste abrufen.',
     label: 'Ihre Bezeichnung der Liste',
     address: 'Adresse der Liste',
     add: 'Namensliste hinzufügen',

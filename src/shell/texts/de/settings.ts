@@ -62,7 +62,7 @@ export const settings: Texts['settings'] = {
   ofHost: 'vom Host',
   lists: {
     title: 'Listen von Websites',
-    note: 'Die Startseite zeigt die Websites dieser Listen. Eine Liste ist eine kleine Datei, meist unter der Adresse eines Zeigers, die ihr Autor ändern kann. Die Peers sehen, dass Sie sie abrufen.',
+    note: 'Die Startseite zeigt die Websites dieser Listen. Eine Liste ist eine kleine Datei, meist unter einer bleibenden Adresse, damit ihr Autor sie ändern kann. Die Peers sehen, dass Sie sie abrufen.',
     listTitle: 'Titel der Liste',
     address: 'Adresse der Liste',
     add: 'Liste hinzufügen',

@@ -25,7 +25,7 @@ export const names = {
   },
   lists: {
     title: 'Lists of names',
-    note: 'The owner of a list gives names to addresses. You see them as name@label. The list’s own pointer proves who its owner is, and says nothing about the sites. The peers see that you request it.',
+    note: 'The owner of a list gives names to addresses. You see them as name@label. The lasting address of the list proves who its owner is, and says nothing about the sites. The peers see that you request it.',
     label: 'Your label for the list',
     address: 'Address of the list',
     add: 'Add a list of names',

@@ -58,7 +58,7 @@ export const settings = {
   ofHost: 'from the host',
   lists: {
     title: 'Lists of sites',
-    note: 'The start page shows the sites of these lists. A list is a small file, usually at the address of a pointer, which its author can change. The peers see that you request it.',
+    note: 'The start page shows the sites of these lists. A list is a small file, usually at a lasting address, so that its author can change it. The peers see that you request it.',
     listTitle: 'Title of the list',
     address: 'Address of the list',
     add: 'Add a list',
