@@ -4,7 +4,7 @@ const en = {
   title: 'Take over a library',
   noOpener:
     'To take over a library, open the gateway at its other address. The start page there offers to move the library.',
-  starting: 'Starting the gateway here…',
+  starting: 'Starting the gateway here …',
   question: (origin: string) => `Take over the library of ${origin}?`,
   intro:
     'The library is copied to this address, where each site has its own origin. Nothing is deleted at the other address. Sites that are not pinned are fetched again when you open them.',
@@ -24,7 +24,7 @@ const en = {
   cancelled: 'Nothing was taken over',
   canClose: 'You can close this window.',
   running: 'Taking over the library',
-  beginning: 'Settings…',
+  beginning: 'Settings …',
   progress: (number: number, count: number, what: string) => `${number} of ${count}: ${what}`,
   done: 'The library was taken over',
   partly: 'Not all of the library was taken over',
@@ -44,7 +44,7 @@ const de: MoveTexts = {
   title: 'Bibliothek übernehmen',
   noOpener:
     'Um eine Bibliothek zu übernehmen, öffnen Sie das Gateway unter seiner anderen Adresse. Die Startseite dort bietet den Umzug an.',
-  starting: 'Das Gateway startet hier…',
+  starting: 'Das Gateway startet hier …',
   question: (origin) => `Die Bibliothek von ${origin} übernehmen?`,
   intro:
     'Die Bibliothek wird unter diese Adresse kopiert, wo jede Website einen eigenen Ursprung hat. Unter der anderen Adresse wird nichts gelöscht. Websites, die nicht angeheftet sind, werden beim Öffnen neu geladen.',
@@ -65,7 +65,7 @@ const de: MoveTexts = {
   cancelled: 'Nichts wurde übernommen',
   canClose: 'Sie können dieses Fenster schließen.',
   running: 'Die Bibliothek wird übernommen',
-  beginning: 'Einstellungen…',
+  beginning: 'Einstellungen …',
   progress: (number, count, what) => `${number} von ${count}: ${what}`,
   done: 'Die Bibliothek wurde übernommen',
   partly: 'Nicht alles wurde übernommen',

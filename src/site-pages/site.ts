@@ -26,7 +26,7 @@ const storageKey = 'antway.opened';
 
 const texts = {
   en: {
-    opening: 'Opening…',
+    opening: 'Opening …',
     failed: 'This site could not be opened',
     again: 'Try again',
     home: 'Open the gateway',

@@ -163,7 +163,7 @@ test('a fragment that the user enters while a site opens does not stop it', asyn
 
 test('a page that cannot start the worker says so, although its style comes late', async () => {
   const page = await context.newPage();
-  // Registering fails at once, and the style arrives after the text “Opening…” is due.
+  // Registering fails at once, and the style arrives after the text “Opening …” is due.
   await page.addInitScript(() => {
     ServiceWorkerContainer.prototype.register = () => Promise.reject(new Error('not today'));
   });

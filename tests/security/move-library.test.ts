@@ -125,7 +125,7 @@ for (const [who, open] of [
     async () => {
       const page = await open();
       const popup = await openMove(page);
-      await expect(popup.getByRole('status')).toHaveText('Starting the gateway here…');
+      await expect(popup.getByRole('status')).toHaveText('Starting the gateway here …');
       await popup.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
       await popup.waitForTimeout(3_000);
       await expect(popup.getByRole('button')).toHaveCount(0);
