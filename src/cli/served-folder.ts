@@ -54,13 +54,21 @@ export class ServedFolder {
         return outcome;
       },
     };
-    const { address, size } = await publishTo(sink, publication, this.#output, signal);
+    const { address, size } = await publishTo(sink, publication, this.#output, signal).catch((error) => {
+      // The chunks of this version would leave no room for a smaller one.
+      this.#retainVersions();
+      throw error;
+    });
     if (this.#current?.address.equals(address)) return false;
     this.#versions.push(chunks);
     this.#versions.splice(0, Math.max(0, this.#versions.length - keptVersions));
-    this.store.retain(new Set(this.#versions.flatMap((version) => [...version])));
+    this.#retainVersions();
     this.#current = { address, files: summaryOf(publication).files, size };
     return true;
+  }
+
+  #retainVersions(): void {
+    this.store.retain(new Set(this.#versions.flatMap((version) => [...version])));
   }
 
   /** As `publish`, after a change. A failure is reported, and the version before stays in place. */

@@ -29,3 +29,16 @@ it('a folder that does not fit into memory is too large, and its version before 
   );
   expect(folder.current).toBe(current);
 });
+
+it('a folder that did not fit into memory leaves room for a smaller one', async () => {
+  const folder = new ServedFolder(site, [], new Output({ quiet: true }));
+  await folder.publish(signal);
+  const { totals } = folder.store;
+  const write = folder.store.write.bind(folder.store);
+  const writing = vi.spyOn(folder.store, 'write');
+  writing.mockImplementationOnce(write).mockResolvedValue('full');
+  writeFileSync(join(site, 'index.html'), '<h1>second</h1>');
+  await expect(folder.publish(signal)).rejects.toMatchObject({ code: 'TOO_LARGE' });
+  expect(writing.mock.calls.length).toBeGreaterThan(1);
+  expect(folder.store.totals).toEqual(totals);
+});
