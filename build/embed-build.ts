@@ -22,7 +22,7 @@ const slot =
   /globalThis\.__ANTWAY_BUILD__|\{"hash":"[0-9a-f]{64}","first":\{[^{}]*\},"installed":\[[^[\]]*\],"optional":\[[^[\]]*\]\}/g;
 const emptySlot = 'globalThis.__ANTWAY_BUILD__';
 
-/** The build's probe file. `SiteNames` uses it to check that a host serves this build. */
+/** The build's probe file. `WildcardHosts` uses it to check that a host serves this build. */
 const isProbe = (path: string) => /^-\/probe-[0-9a-f]{64}\.json$/.test(path);
 
 /**

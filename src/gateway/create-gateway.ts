@@ -21,7 +21,7 @@ import { ContentHandler } from './content-handler.ts';
 import type { Deployment } from './deployment.ts';
 import { OwnOrigins } from './origins/own-origins.ts';
 import { ReadRecords } from './origins/read-records.ts';
-import { SiteNames } from './origins/site-names.ts';
+import { WildcardHosts } from './origins/wildcard-hosts.ts';
 import { errorResponse } from './pages/error-response.ts';
 import type { RequestContext } from './request-context.ts';
 import { RequestHandler } from './request-handler.ts';
@@ -119,8 +119,8 @@ export function createGateway(deployment: Deployment, dependencies: GatewayDepen
   const tokens = new TrustTokens();
   const frames = new FrameJournal(stats);
   const readRecords = new ReadRecords(stats);
-  const siteNames =
-    deployment.hasShell && buildHash ? new SiteNames(deployment.origin, buildHash, state) : undefined;
+  const wildcardHosts =
+    deployment.hasShell && buildHash ? new WildcardHosts(deployment.origin, buildHash, state) : undefined;
   let current: Configured | undefined;
 
   function configured(effective: EffectiveConfig): Configured {
@@ -156,8 +156,8 @@ export function createGateway(deployment: Deployment, dependencies: GatewayDepen
     });
     const { origin } = deployment;
     const ownOrigins =
-      siteNames && config.isolation === 'auto'
-        ? new OwnOrigins({ origin, names: siteNames, origins, library, manifests, trust })
+      wildcardHosts && config.isolation === 'auto'
+        ? new OwnOrigins({ origin, wildcardHosts, origins, library, manifests, trust })
         : undefined;
     /** One limit covers the chunk stores of all origins, including the bytes that sites store on their origins. */
     const limitStore = async () => {

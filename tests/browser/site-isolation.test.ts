@@ -41,7 +41,7 @@ test('a script on the gateway’s origin cannot make the app use keys there', as
   const deployment = await deploy({ peers: [] });
   deployment.drops = (path) => path.startsWith('/-/probe-');
   const page = await openShell(context, rootOf(deployment));
-  // The worker remembers there that names of sites worked. A script of a trusted site can do the same.
+  // The worker remembers there that wildcard hosts worked. A script of a trusted site can do the same.
   const written = await page.evaluate(async () => {
     const names = (await indexedDB.databases()).map(({ name }) => name!);
     let stores = 0;
@@ -54,7 +54,7 @@ test('a script on the gateway’s origin cannot make the app use keys there', as
         const store = database.transaction(name, 'readwrite').objectStore(name);
         // A store with keys in its values is another one.
         if (store.keyPath !== null) continue;
-        store.put(1, 'site-names');
+        store.put(1, 'wildcard-hosts');
         stores++;
       }
       database.close();

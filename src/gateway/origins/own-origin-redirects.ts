@@ -11,7 +11,7 @@ type Options = Pick<ContentHandlerOptions, 'deployment' | 'effective' | 'library
 
 /**
  * Redirects to the own origin of a site that was moved there. Works without a network: the path is not resolved here.
- * Files that cannot run scripts are shown on this origin. The host is asked for site names for other content, which may
+ * Files that cannot run scripts are shown on this origin. The wildcard hosts are probed for other content, which may
  * have to be redirected once it is known.
  */
 export async function movedTo(

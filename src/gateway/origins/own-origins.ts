@@ -3,11 +3,11 @@ import type { Library } from '../../library/library.ts';
 import type { SiteOrigins } from '../state/site-origins.ts';
 import type { Trust } from '../state/trust.ts';
 import { siteOrigin } from './site-host.ts';
-import type { SiteNames } from './site-names.ts';
+import type { WildcardHosts } from './wildcard-hosts.ts';
 
 export interface OwnOriginsOptions {
   origin: string;
-  names: SiteNames;
+  wildcardHosts: WildcardHosts;
   origins: SiteOrigins;
   library: Library;
   manifests: { has(id: Address): Promise<boolean> };
@@ -23,12 +23,12 @@ export class OwnOrigins {
   }
 
   areAvailable(): Promise<boolean> {
-    return this.#options.names.work();
+    return this.#options.wildcardHosts.areAvailable();
   }
 
-  /** Begins to ask the host for site names, so that `of` does not wait for it once the content is known. */
+  /** Starts the probe for wildcard hosts, so that `of` does not wait for it once the content is known. */
   warm(): void {
-    this.#options.names.warm();
+    this.#options.wildcardHosts.warm();
   }
 
   /**
@@ -44,17 +44,17 @@ export class OwnOrigins {
 
   /**
    * Returns the origin on which a document of a site should open.
-   * @returns undefined if it should open here: the host has no site names, or is unreachable, or the site has not moved
+   * @returns undefined if it should open here: the host has no wildcard names, or is unreachable, or the site has not moved
    *   yet.
    */
   async of(address: Address): Promise<string | undefined> {
-    const { origin, names, library } = this.#options;
-    if (!(await names.work())) return undefined;
+    const { origin, wildcardHosts, library } = this.#options;
+    if (!(await wildcardHosts.areAvailable())) return undefined;
     const moved = await this.moved(address);
     if (moved) return moved;
     if (await this.#isOutOfReach(address)) return undefined;
     const waits = (await this.isTrustedFromBefore(address)) && (await library.pins.has(address));
-    return !waits && (await names.areReachable()) ? siteOrigin(address, origin) : undefined;
+    return !waits && (await wildcardHosts.areReachable()) ? siteOrigin(address, origin) : undefined;
   }
 
   /**
@@ -76,8 +76,8 @@ export class OwnOrigins {
    * still runs its scripts here, so that everything that worked offline continues to work.
    */
   async isTrustedFromBefore(address: Address): Promise<boolean> {
-    const { names, trust } = this.#options;
-    const since = await names.since();
+    const { wildcardHosts, trust } = this.#options;
+    const since = await wildcardHosts.since();
     const decisions = await trust.list().catch(() => []);
     const wasTrusted = decisions.some(
       ({ address: hex, decision, decidedAt }) =>

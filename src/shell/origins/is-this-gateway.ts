@@ -3,7 +3,7 @@ import { gateway } from '../gateway-api.ts';
 /** A busy machine may take seconds to answer. */
 const probeMs = 5_000;
 
-/** Whether a host of exactly this build answers at an origin. Uses the same probe as `SiteNames` in the worker. */
+/** Whether a host of exactly this build answers at an origin. Uses the same probe as `WildcardHosts` in the worker. */
 export async function isThisGateway(origin: string, signal: AbortSignal): Promise<boolean> {
   try {
     const limit = AbortSignal.any([signal, AbortSignal.timeout(probeMs)]);

@@ -3,7 +3,7 @@ import { Address } from '../../address.ts';
 import { siteOrigin } from './site-host.ts';
 
 /** The key of the time since which the names work, in milliseconds since 1970. */
-const key = 'site-names';
+const key = 'wildcard-hosts';
 const probeMs = 3_000;
 /** How long the result of a probe is valid. */
 const succeededForMs = 10_000;
@@ -15,7 +15,7 @@ const failedForMs = 20_000;
  * the names count as working forever: otherwise a failed probe could make scripts of a site run on the gateway's own
  * origin again.
  */
-export class SiteNames {
+export class WildcardHosts {
   readonly #origin: string;
   readonly #buildHash: string;
   readonly #state: UseStore;
@@ -31,7 +31,7 @@ export class SiteNames {
   }
 
   /** Whether sites can have their own origins here. Waits only for the first probe. */
-  async work(): Promise<boolean> {
+  async areAvailable(): Promise<boolean> {
     if ((await this.since()) !== undefined) return true;
     const reaching = this.areReachable();
     return this.#probed ? this.#probed.succeeded : reaching;

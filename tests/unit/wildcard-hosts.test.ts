@@ -46,7 +46,7 @@ async function start() {
 const get = (gateway: Gateway, path: string, as: 'fetch' | 'document') =>
   gateway.handle(requestOf(root + path, {}, as), contextOf(root));
 
-describe('the probe for names of sites', () => {
+describe('the probe for wildcard hosts', () => {
   it('names no address that the user opens', async () => {
     const { first, gateway } = await start();
     const answer = (await get(gateway, `/${first}/`, 'document'))!;
