@@ -1,7 +1,7 @@
 import { Address } from '../address.ts';
 import { parseAddressText } from '../address-text.ts';
 import { DropInError } from '../drop-in/error.ts';
-import type { AntContent } from './types.ts';
+import type { AntReference } from './types.ts';
 
 /** Content by 64 hex digits or a name, and the rest of its URL. */
 export interface ParsedContent {
@@ -13,7 +13,7 @@ export interface ParsedContent {
  * Understands content in the grammar of the command and of `@antway/fetch`.
  * @throws DropInError `BAD_ADDRESS`.
  */
-export function namedContent(content: AntContent): ParsedContent {
+export function namedContent(content: AntReference): ParsedContent {
   const text = content instanceof URL ? content.href : content;
   if (typeof text !== 'string') throw bad('Content is named by a string or a URL.');
   const named = parseAddressText(text);

@@ -10,7 +10,7 @@ import { pageManifests } from './manifests.ts';
 import { pagePeers } from './peers.ts';
 import { type PinWorker, watchedPin } from './pin.ts';
 import { pageSiteFiles } from './site-files.ts';
-import type { AntContent, AntwayPage } from './types.ts';
+import type { AntReference, AntwayPage } from './types.ts';
 import { workerError, workerRequests } from './worker-requests.ts';
 
 /**
@@ -66,7 +66,7 @@ function inPage(options: DropInOptions): AntwayPage {
     stats: () => json('stats'),
   };
 
-  async function addressOf(content: AntContent): Promise<string> {
+  async function addressOf(content: AntReference): Promise<string> {
     const { id } = namedContent(content);
     await ready;
     const known = place()[1] ?? {};
@@ -77,7 +77,7 @@ function inPage(options: DropInOptions): AntwayPage {
     version,
     ready,
     url: (content, path) => antway.url(textOf(content), path),
-    async fetch(content: AntContent, pathOrInit?: string | RequestInit, more?: RequestInit) {
+    async fetch(content: AntReference, pathOrInit?: string | RequestInit, more?: RequestInit) {
       const [path, init] = typeof pathOrInit === 'object' ? [undefined, pathOrInit] : [pathOrInit, more];
       await ready;
       closed.throwIfAborted();
@@ -118,7 +118,7 @@ function inPage(options: DropInOptions): AntwayPage {
   });
 }
 
-function textOf(content: AntContent): string {
+function textOf(content: AntReference): string {
   const { id, rest } = namedContent(content);
   return `ant://${id}${rest}`;
 }

@@ -6,7 +6,6 @@ export type { ServerConfig } from '../server-config.ts';
 export type { StatsSnapshot } from '../stats/stats.ts';
 export { createAntway } from './create-antway.ts';
 export type {
-  AntContent,
   AntEvents,
   AntEventType,
   AntExportInit,
@@ -15,5 +14,6 @@ export type {
   AntPeer,
   AntPin,
   AntPinInit,
+  AntReference,
   AntwayPage,
 } from './types.ts';

@@ -2,10 +2,10 @@ import type { ListedPin, PinState } from '../library/pin-state.ts';
 import type { StatsSnapshot } from '../stats/stats.ts';
 
 /**
- * Content: an address (64 hex digits or 52 characters of base32), a name of the site, `ant://…`, `autonomi://…`, or the URL of
- * a gateway, each perhaps with a path.
+ * A reference to content: an address (64 hex digits or 52 characters of base32), a name of the site, `ant://…`,
+ * `autonomi://…`, or the URL of a gateway, each perhaps with a path.
  */
-export type AntContent = string | URL;
+export type AntReference = string | URL;
 
 export interface AntPinInit {
   /** Called about twice a second, after each change of the state. An error in it rejects `done`. */
@@ -100,13 +100,13 @@ export interface AntwayPage {
    * @param path the path in an archive, not encoded.
    * @throws DropInError `BAD_ADDRESS`, also for a path with the segments `.` or `..`.
    */
-  url(content: AntContent, path?: string): string;
+  url(content: AntReference, path?: string): string;
   /**
    * Fetches content as data. Pages come as data, too: do not insert their HTML into the document unchanged.
    * @param path the path in an archive, not encoded; may be left out.
    */
-  fetch(content: AntContent, init?: RequestInit): Promise<Response>;
-  fetch(content: AntContent, path?: string, init?: RequestInit): Promise<Response>;
+  fetch(content: AntReference, init?: RequestInit): Promise<Response>;
+  fetch(content: AntReference, path?: string, init?: RequestInit): Promise<Response>;
   /** Makes content addresses work in a closed shadow root, or in one that was attached to an element already in the page. */
   watch(root: ShadowRoot): void;
   /**
@@ -114,9 +114,9 @@ export interface AntwayPage {
    * started.
    * @throws AntError with the worker's code; DropInError `WORKERS_UNAVAILABLE` if there is no worker.
    */
-  pin(content: AntContent, init?: AntPinInit): Promise<AntPin>;
+  pin(content: AntReference, init?: AntPinInit): Promise<AntPin>;
   /** @throws as `pin`. */
-  unpin(content: AntContent): Promise<void>;
+  unpin(content: AntReference): Promise<void>;
   /** Returns the pins of this origin in this browser. @throws as `pin`. */
   pins(): Promise<AntPin[]>;
   /** Returns the counters of the worker. @throws as `pin`. */
@@ -133,22 +133,22 @@ export interface AntwayPage {
   /** Returns the manifests that this browser stores. @throws as `pin`. */
   manifests(): Promise<AntManifest[]>;
   /** Returns the bytes of a manifest. They may have the only keys to private files. @throws as `pin`; `NOT_FOUND`. */
-  readManifest(content: AntContent): Promise<Uint8Array<ArrayBuffer>>;
+  readManifest(content: AntReference): Promise<Uint8Array<ArrayBuffer>>;
   /** Deletes a manifest from this browser. @throws as `pin`. */
-  removeManifest(content: AntContent): Promise<void>;
+  removeManifest(content: AntReference): Promise<void>;
 
   /**
    * Returns a response whose body is one file with all chunks of a site, for `import`, the app and the command. Pin the site
    * first. The file of private content has its manifest, so it opens the content for everyone who has the file.
    * @throws as `pin`; `NOT_FOUND` if not all chunks are stored.
    */
-  export(content: AntContent, init?: AntExportInit): Promise<Response>;
+  export(content: AntReference, init?: AntExportInit): Promise<Response>;
   /**
    * Verifies every chunk of such a file, stores the right ones, and pins the site.
    * @param init `content`: what the file must be of.
    * @throws as `pin`; TypeError for anything but a Blob; `CORRUPT` for a file of something else, `UNSUPPORTED` for no such file.
    */
-  import(file: Blob, init?: { content?: AntContent; signal?: AbortSignal | null }): Promise<AntImported>;
+  import(file: Blob, init?: { content?: AntReference; signal?: AbortSignal | null }): Promise<AntImported>;
 
   /** Returns the peers of the worker. @param init `check`: first ask all of them for a sign of life. @throws as `pin`. */
   peers(init?: { check?: boolean; signal?: AbortSignal | null }): Promise<AntPeer[]>;

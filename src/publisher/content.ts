@@ -2,7 +2,7 @@ import type { TarEntry } from '../archive/create-tar.ts';
 import { AntwayError } from '../errors.ts';
 import { whyLeftOut } from '../publish/left-out.ts';
 import { bufferAccess, type RandomAccess } from '../util/random-access.ts';
-import type { AntContent, AntDirectoryHandle, AntEntry, AntFileHandle } from './types.ts';
+import type { AntDirectoryHandle, AntFileHandle, AntInputFile, AntPublishInput } from './types.ts';
 
 /** Content that can be encrypted. */
 export type PreparedPublication = { name: string | undefined; leftOut: string[] } & (
@@ -14,7 +14,10 @@ const expected =
   'it must be a Blob, an ArrayBuffer, a Uint8Array, a source, a file or directory handle, or files with paths';
 
 /** @throws TypeError for another type; DOMException when a file may not be read; the errors of the iterable. */
-export async function publicationOf(content: AntContent, signal: AbortSignal): Promise<PreparedPublication> {
+export async function publicationOf(
+  content: AntPublishInput,
+  signal: AbortSignal,
+): Promise<PreparedPublication> {
   const source = sourceOf(content);
   if (source) return { kind: 'file', name: nameOf(content), leftOut: [], source };
   const { kind } = Object(content) as { kind?: unknown };
@@ -45,8 +48,8 @@ async function listHandle(folder: AntDirectoryHandle, signal: AbortSignal): Prom
   return { kind: 'archive', name: folder.name, leftOut, entries };
 }
 
-function tarEntryOf(entry: AntEntry): TarEntry {
-  const { path, content } = Object(entry) as Partial<AntEntry>;
+function tarEntryOf(entry: AntInputFile): TarEntry {
+  const { path, content } = Object(entry) as Partial<AntInputFile>;
   if (typeof path !== 'string') {
     throw new TypeError('publish: each file of an archive must be an object with “path” and “content”.');
   }
@@ -99,7 +102,7 @@ function nameOf(content: unknown): string | undefined {
   return typeof name === 'string' && name !== '' ? name : undefined;
 }
 
-function isIterable(content: unknown): content is Iterable<AntEntry> | AsyncIterable<AntEntry> {
+function isIterable(content: unknown): content is Iterable<AntInputFile> | AsyncIterable<AntInputFile> {
   const { [Symbol.iterator]: sync, [Symbol.asyncIterator]: async } = Object(content);
   return typeof sync === 'function' || typeof async === 'function';
 }

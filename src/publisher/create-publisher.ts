@@ -22,13 +22,13 @@ import { parseOptions, untilAborted } from './options.ts';
 import { publishPlatform } from './platform.ts';
 import { storeWhole } from './store-whole.ts';
 import type {
-  AntContent,
   AntPointer,
   AntPointerInit,
   AntPublished,
   AntPublisher,
   AntPublisherOptions,
   AntPublishInit,
+  AntPublishInput,
   AntSignInit,
 } from './types.ts';
 
@@ -49,7 +49,7 @@ export function createPublisher(options: AntPublisherOptions): AntPublisher {
     return workers;
   };
 
-  async function publish(content: AntContent, init: AntPublishInit = {}): Promise<AntPublished> {
+  async function publish(content: AntPublishInput, init: AntPublishInit = {}): Promise<AntPublished> {
     refuseUnknown('publish', init, initKeys);
     const { isPrivate = false, pointer, onProgress } = init;
     if (pointer) checkPointer(pointer, isPrivate);

@@ -8,7 +8,7 @@ import { withFileLock } from '../cli/file-lock.ts';
 import { listFolder } from '../cli/folder.ts';
 import { openJournal } from '../cli/payment-files.ts';
 import { publicError } from '../fetch/ant-error.ts';
-import type { AntEntry, AntJournal, AntSink, AntSource } from './types.ts';
+import type { AntInputFile, AntJournal, AntSink, AntSource } from './types.ts';
 
 const never = new AbortController().signal;
 
@@ -53,7 +53,7 @@ export function folderJournal(path: string): AntJournal {
 
 export interface AntFolder {
   /** For `publish`. */
-  entries: AntEntry[];
+  entries: AntInputFile[];
   /** Parts of the folder that are not among the entries. A path that ends in `/` stands for all files of that folder. */
   leftOut: { path: string; why: string }[];
 }

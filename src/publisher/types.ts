@@ -10,8 +10,8 @@ export interface AntSource {
 
 export type AntBytes = Blob | ArrayBuffer | Uint8Array | AntSource;
 
-/** A file of an archive. */
-export interface AntEntry {
+/** A file of an archive to publish. */
+export interface AntInputFile {
   /** Relative, with `/` between folders. */
   path: string;
   content: AntBytes;
@@ -35,12 +35,12 @@ export interface AntDirectoryHandle {
  * A file: bytes, or the handle of a file. An archive: the handle of a folder, or files with paths. A `File` and a handle have
  * a name.
  */
-export type AntContent =
+export type AntPublishInput =
   | AntBytes
   | AntFileHandle
   | AntDirectoryHandle
-  | Iterable<AntEntry>
-  | AsyncIterable<AntEntry>;
+  | Iterable<AntInputFile>
+  | AsyncIterable<AntInputFile>;
 
 /** Stores encrypted chunks, in place of peers. */
 export interface AntSink {
@@ -268,7 +268,7 @@ export interface AntPublisher {
    * @throws AntError; the signal's reason; the errors of an iterable or a handle; TypeError for content or an option of a wrong
    *   type.
    */
-  publish(content: AntContent, init?: AntPublishInit): Promise<AntPublished>;
+  publish(content: AntPublishInput, init?: AntPublishInit): Promise<AntPublished>;
   /** Cancels everything that runs, and closes the connections. */
   close(): void;
 }

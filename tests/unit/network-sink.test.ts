@@ -10,7 +10,7 @@ import { Vault } from '../../src/payment/vault.ts';
 import { createPublisher } from '../../src/publisher/create-publisher.ts';
 import { type AntNetworkOptions, networkSink, paymentProblem } from '../../src/publisher/network.ts';
 import { folderJournal } from '../../src/publisher/node.ts';
-import type { AntContent, AntJournal, AntPrice, AntWaitingPayment } from '../../src/publisher/types.ts';
+import type { AntJournal, AntPrice, AntPublishInput, AntWaitingPayment } from '../../src/publisher/types.ts';
 import { delay } from '../../src/util/delay.ts';
 import { randomBytes } from '../support/random.ts';
 import { RelayDouble } from '../support/relay-double.ts';
@@ -58,7 +58,7 @@ function optionsWith(options: Partial<AntNetworkOptions> = {}): AntNetworkOption
   };
 }
 
-function publish(content: AntContent, options: Partial<AntNetworkOptions> = {}, signal?: AbortSignal) {
+function publish(content: AntPublishInput, options: Partial<AntNetworkOptions> = {}, signal?: AbortSignal) {
   const publisher = createPublisher({ sink: networkSink(optionsWith(options)) });
   return publisher.publish(content, signal ? { signal } : {}).finally(() => publisher.close());
 }

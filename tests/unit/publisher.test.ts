@@ -9,10 +9,10 @@ import { parsePointer } from '../../src/content/pointer.ts';
 import { OwnerKey } from '../../src/owner/owner-key.ts';
 import { signMembers } from '../../src/owner/sign-members.ts';
 import {
-  type AntContent,
   AntError,
   type AntPublisherOptions,
   type AntPublishInit,
+  type AntPublishInput,
   type AntSink,
   createPublisher,
 } from '../../src/publisher/index.ts';
@@ -37,7 +37,7 @@ class MapSink implements AntSink {
   }
 }
 
-const publish = (content: AntContent, init?: AntPublishInit, sink: AntSink = new MapSink()) =>
+const publish = (content: AntPublishInput, init?: AntPublishInit, sink: AntSink = new MapSink()) =>
   createPublisher({ sink }).publish(content, init);
 
 async function* failing(error: Error) {
