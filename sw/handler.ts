@@ -5,7 +5,7 @@ import decoderWasmUrl from 'brotli-dec-wasm/web/bg.wasm?url';
 import { parseServerConfig } from '../src/config.ts';
 import { AntwayError } from '../src/errors.ts';
 import { embeddedAt } from '../src/gateway/deployment.ts';
-import { ServerConfigFile, type ServerConfigSource } from '../src/gateway/state/server-config.ts';
+import { ServerConfigFile, type ServerConfigSource } from '../src/gateway/state/server-config-file.ts';
 import { stateStore } from '../src/gateway/state/state-store.ts';
 import { loadAead } from '../src/self-encryption/aead.ts';
 import type { ServerConfig } from '../src/server-config.ts';

@@ -6,7 +6,7 @@ import { buildHash } from '../src/build.ts';
 import { AntwayError } from '../src/errors.ts';
 import { deploymentAt, framablePages } from '../src/gateway/deployment.ts';
 import type { RequestContext } from '../src/gateway/request-context.ts';
-import { ServerConfigFile } from '../src/gateway/state/server-config.ts';
+import { ServerConfigFile } from '../src/gateway/state/server-config-file.ts';
 import { stateStore } from '../src/gateway/state/state-store.ts';
 import { nodesMessage } from '../src/nodes/port-messages.ts';
 import { loadAead } from '../src/self-encryption/aead.ts';

@@ -31,7 +31,7 @@ import { Configuration, type EffectiveConfig } from './state/configuration.ts';
 import { FrameJournal } from './state/frame-journal.ts';
 import { ManifestStore } from './state/manifest-store.ts';
 import { PointerStore } from './state/pointer-store.ts';
-import type { ServerConfigSource } from './state/server-config.ts';
+import type { ServerConfigSource } from './state/server-config-file.ts';
 import { SiteOrigins } from './state/site-origins.ts';
 import { Trust } from './state/trust.ts';
 import { TrustTokens } from './state/trust-tokens.ts';

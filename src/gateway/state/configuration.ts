@@ -3,7 +3,7 @@ import { type Config, type ConfigSources, combine } from '../../config.ts';
 import { type AntwayError, asAntwayError } from '../../errors.ts';
 import type { ServerConfig, Settings } from '../../server-config.ts';
 import type { Deployment } from '../deployment.ts';
-import type { ServerConfigSource } from './server-config.ts';
+import type { ServerConfigSource } from './server-config-file.ts';
 import { DenyList, ReceivedSettings, type SiteSettings } from './site-settings.ts';
 import { UserSettings } from './user-settings.ts';
 
