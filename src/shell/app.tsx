@@ -16,7 +16,7 @@ import { useNodes } from './nodes/use-nodes.ts';
 import { useOnline, useVisible } from './observable.ts';
 import { OpenScreen } from './open/open-screen.tsx';
 import { useSearchShortcut } from './open/search-shortcut.ts';
-import { ownOrigins } from './own-origins.ts';
+import { siteOriginClient } from './origins/site-origin-client.ts';
 import { tellAppearance } from './preferences.ts';
 import { ProblemText } from './problem-text.tsx';
 import { PublishScreen } from './publish/publish-screen.tsx';
@@ -207,7 +207,7 @@ function useSettingsOfSites(active: boolean, config: GatewayConfig | null): void
       clearTimeout(timer);
       timer = setTimeout(() => {
         running = running
-          .then(() => ownOrigins.synchronise({ signal: stop.signal, isBackground }))
+          .then(() => siteOriginClient.synchronise({ signal: stop.signal, isBackground }))
           .then((isDone) => {
             clearTimeout(retryTimer);
             if (isDone || retries === mostRetries || stop.signal.aborted) return;

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { Button } from './button.tsx';
 import { asGatewayApiError, GatewayApiError, gateway } from './gateway-api.ts';
 import { clearLists } from './names/stored-lists.ts';
-import { ownOrigins } from './own-origins.ts';
+import { siteOriginClient } from './origins/site-origin-client.ts';
 import { doneAlone } from './payment/payment-lock.ts';
 import { applyLanguage, applyTheme, forgetPreferences } from './preferences.ts';
 import { ProblemText } from './problem-text.tsx';
@@ -72,7 +72,7 @@ export function DeleteEverything({ id, label, question, isSmall = false, onDelet
 
   async function deleteAll() {
     const ownedProblem = await deleteOwned();
-    const uncleared = await ownOrigins.clearAll();
+    const uncleared = await siteOriginClient.clearAll();
     await gateway.reset();
     const nodesProblem = await deleteNodes();
     forgetPreferences();

@@ -1,9 +1,9 @@
 import { render } from 'preact';
 import { App } from './app.tsx';
 import { isShellPath } from './boot.ts';
-import { deleteForeignCookies } from './foreign-cookies.ts';
 import { hrefOfName, isNamePath } from './names/name-path.ts';
 import { OpeningPage } from './opening-page.tsx';
+import { deleteForeignCookies } from './origins/foreign-cookies.ts';
 import { applyLanguage, applyTheme } from './preferences.ts';
 import { language } from './texts/texts.ts';
 

@@ -1,7 +1,7 @@
 import { isLanguage, type Language } from '../languages.ts';
 import { isTheme, type Theme } from '../themes.ts';
 import { gateway } from './gateway-api.ts';
-import { ownOrigins } from './own-origins.ts';
+import { siteOriginClient } from './origins/site-origin-client.ts';
 import { browserLanguage, speak } from './texts/texts.ts';
 
 const prefix = 'antway.';
@@ -56,7 +56,7 @@ export function chosenLanguage(): Language | null {
 export async function tellAppearance(): Promise<void> {
   try {
     await gateway.setAppearance({ language: chosenLanguage(), theme: chosenTheme() });
-    await ownOrigins.synchronise();
+    await siteOriginClient.synchronise();
   } catch (error) {
     console.warn('antway: the worker does not know how its pages shall look', error);
   }

@@ -5,7 +5,7 @@ import { formatCount } from '../format.ts';
 import { type GatewayConfig, gateway, type ListedSite } from '../gateway-api.ts';
 import { useHistoryState } from '../history-state.ts';
 import { lazyComponent } from '../lazy-component.tsx';
-import { ownOrigins } from '../own-origins.ts';
+import { siteOriginClient } from '../origins/site-origin-client.ts';
 import { Persistence } from '../persistence.tsx';
 import { ProblemText } from '../problem-text.tsx';
 import { PublishedSection } from '../published/published-section.tsx';
@@ -92,7 +92,7 @@ export function LibraryScreen({ active, config }: Props) {
   function act(action: SiteAction, site: ListedSite) {
     const title = titleOf(site);
     const { address } = site;
-    const at = site.hasOwnOrigin ? ownOrigins : gateway;
+    const at = site.hasOwnOrigin ? siteOriginClient : gateway;
     setBegun(null);
     switch (action) {
       case 'pin':
@@ -123,7 +123,7 @@ export function LibraryScreen({ active, config }: Props) {
         }, t.didVerify(title));
       case 'scripts':
         return run(
-          () => ownOrigins.setScripts(site, site.isWithoutScripts),
+          () => siteOriginClient.setScripts(site, site.isWithoutScripts),
           (site.isWithoutScripts ? t.didAllowScripts : t.didForbidScripts)(title),
         );
       case 'export':
@@ -139,7 +139,7 @@ export function LibraryScreen({ active, config }: Props) {
       case 'delete':
         return run(async () => {
           // A pin would prevent the deletion, so remove it first.
-          if (site.hasOwnOrigin) await ownOrigins.clear(address);
+          if (site.hasOwnOrigin) await siteOriginClient.clear(address);
           if (site.hasOwnOrigin ? pins?.has(address) : site.pin) await gateway.unpin(address);
           await gateway.deleteSite(address);
           // The focused button disappears with its row.

@@ -10,11 +10,11 @@ import { lazyComponent } from '../lazy-component.tsx';
 import { LazySiteNames } from '../names/lazy-site-names.ts';
 import { useNames } from '../names/names-store.ts';
 import { SiteIcon } from '../open/site-icon.tsx';
-import { ownOrigins } from '../own-origins.ts';
+import { sitePage } from '../origins/site-bridge.ts';
+import { siteOriginClient } from '../origins/site-origin-client.ts';
 import { AskToKeep, isUnpersisted } from '../persistence.tsx';
 import { ProblemText } from '../problem-text.tsx';
 import { ReaderLink } from '../readers/reader-link.tsx';
-import { sitePage } from '../site-bridge.ts';
 import { addressOfPath, hrefOfSite } from '../site-href.ts';
 import { titleOf } from '../site-title.ts';
 import { texts } from '../texts/texts.ts';
@@ -70,7 +70,7 @@ export function SiteRow({ site, reportUrl, onAction, onPersist }: Props) {
             {t.mayClear}{' '}
             <AskToKeep
               label={t.actionOn(texts.live.askPersist, title)}
-              ask={() => ownOrigins.persist(site.address)}
+              ask={() => siteOriginClient.persist(site.address)}
               page={sitePage(site.address)}
               onChange={onPersist}
             />

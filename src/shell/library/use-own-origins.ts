@@ -1,8 +1,8 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { forEachInParallel } from '../../util/parallel.ts';
 import { asGatewayApiError, type ListedSite } from '../gateway-api.ts';
-import { ownOrigins } from '../own-origins.ts';
-import { parallelSites } from '../site-bridge.ts';
+import { parallelSites } from '../origins/site-bridge.ts';
+import { siteOriginClient } from '../origins/site-origin-client.ts';
 
 /** The number of recently opened sites whose origins are asked. Origins of pinned sites are always asked. */
 const most = 20;
@@ -27,7 +27,7 @@ export function useOwnOrigins(sites: readonly ListedSite[] | null, active: boole
       const asked = isTimeForAll ? own.filter((site, i) => i < most || site.pin) : working;
       await forEachInParallel(asked, parallelSites, async ({ address }) => {
         if (isOver) return;
-        await ownOrigins.refresh(address, { isBackground: true }).catch((error) => {
+        await siteOriginClient.refresh(address, { isBackground: true }).catch((error) => {
           console.warn(`antway: the origin of ${address} was not asked:`, asGatewayApiError(error).message);
         });
       });

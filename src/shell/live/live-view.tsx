@@ -6,7 +6,7 @@ import { siteOrigin } from '../../gateway/origins/site-host.ts';
 import type { StatsSnapshot } from '../../stats/stats.ts';
 import { gateway, type ListedSite, type PeerStatus } from '../gateway-api.ts';
 import { useHistoryState } from '../history-state.ts';
-import { askSite } from '../site-bridge.ts';
+import { askSite } from '../origins/site-bridge.ts';
 import { type Resource, useResource } from '../use-resource.ts';
 import { useSites } from '../use-sites.ts';
 import { Activity } from './activity.tsx';

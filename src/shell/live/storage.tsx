@@ -2,10 +2,10 @@ import type { ComponentChildren } from 'preact';
 import type { SiteOrigin } from '../../gateway/state/site-origins.ts';
 import { formatBytes, formatChunks, formatCount } from '../format.ts';
 import type { CacheState, GatewayApiError, ListedPin, ListedSite } from '../gateway-api.ts';
-import { ownOrigins } from '../own-origins.ts';
+import { sitePage } from '../origins/site-bridge.ts';
+import { siteOriginClient } from '../origins/site-origin-client.ts';
 import { Persistence, UnpersistedSites } from '../persistence.tsx';
 import { Section } from '../section.tsx';
-import { sitePage } from '../site-bridge.ts';
 import { texts } from '../texts/texts.ts';
 import type { Resource } from '../use-resource.ts';
 import type { SiteFigures } from './use-site-figures.ts';
@@ -83,7 +83,7 @@ export function SiteStorage({ site: { address, pin }, cache, onChange }: OfSiteP
           <p class="note">{pin ? texts.library.pinned : texts.live.notPinned}</p>
           <Persistence
             persisted={cache.persisted}
-            ask={() => ownOrigins.persist(address)}
+            ask={() => siteOriginClient.persist(address)}
             page={sitePage(address)}
             onChange={onChange}
           />

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ActivityReport } from '../../gateway/api/activity.ts';
 import type { StatsSnapshot } from '../../stats/stats.ts';
 import { asGatewayApiError, type CacheState, GatewayApiError, type ListedSite } from '../gateway-api.ts';
-import { askSite, parallelSites } from '../site-bridge.ts';
+import { askSite, parallelSites } from '../origins/site-bridge.ts';
 import { texts } from '../texts/texts.ts';
 import { siteActivity } from './site-activity.ts';
 import { siteCache, siteStats } from './site-stats.ts';

@@ -3,7 +3,7 @@ import type { Publication } from '../../gateway/state/publications.ts';
 import { limits } from '../../limits.ts';
 import type { LibraryOffer } from '../../site-pages/messages.ts';
 import { gateway } from '../gateway-api.ts';
-import { ownOrigins } from '../own-origins.ts';
+import { siteOriginClient } from '../origins/site-origin-client.ts';
 import { language } from '../texts/texts.ts';
 
 /** The library at this address, without the content of sites and without trust in scripts. */
@@ -51,5 +51,5 @@ export async function pinnedSiteFile(address: string): Promise<Blob> {
   const hasOwnOrigin = (await gateway.origins()).some(
     (origin) => origin.address === address && origin.report?.pin,
   );
-  return (hasOwnOrigin ? ownOrigins : gateway).exportSite(address);
+  return (hasOwnOrigin ? siteOriginClient : gateway).exportSite(address);
 }

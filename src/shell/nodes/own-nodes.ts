@@ -9,7 +9,7 @@ import { followLifecycle, Ownership } from '../../nodes/ownership.ts';
 import { nodesMessage } from '../../nodes/port-messages.ts';
 import { hashInTurns } from '../../self-encryption/blake3.ts';
 import type { NodeNetwork } from '../../server-config.ts';
-import { connectSites } from '../site-bridge.ts';
+import { connectSites } from '../origins/site-bridge.ts';
 
 /** The pages ask each other for heartbeats on this channel. */
 const channelName = 'antway-nodes';

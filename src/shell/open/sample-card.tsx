@@ -1,7 +1,7 @@
 import { useEffect } from 'preact/hooks';
 import type { CatalogueEntry } from '../../server-config.ts';
 import { ContentLink } from '../content-link.tsx';
-import { ownOrigins } from '../own-origins.ts';
+import { siteOriginClient } from '../origins/site-origin-client.ts';
 import { plainLine } from '../plain-line.ts';
 import { shelfTexts } from '../texts/later.ts';
 import { whenIdle } from '../when-idle.ts';
@@ -12,7 +12,7 @@ import { Cover } from './cover.tsx';
 export function SampleCard({ sample }: { sample: CatalogueEntry }) {
   const { address, icon, cover } = picturesOf(sample);
   // Most first visitors open the sample. The worker of its origin takes about a second to start.
-  useEffect(() => whenIdle(() => void ownOrigins.warm(address)), [address]);
+  useEffect(() => whenIdle(() => void siteOriginClient.warm(address)), [address]);
   return (
     <ContentLink href={`/${address}/`} class="sample-card card" title={address}>
       <Cover address={address} icon={icon} picture={cover} />

@@ -1,5 +1,5 @@
 import { GatewayApiError, gateway, type ListedSite } from '../gateway-api.ts';
-import { ownOrigins } from '../own-origins.ts';
+import { siteOriginClient } from '../origins/site-origin-client.ts';
 import { searchTexts } from '../texts/search.ts';
 import type { IncomingDocument, SearchAnswer, SearchRequest } from './messages.ts';
 import type { FoundDocument } from './text-index.ts';
@@ -80,7 +80,7 @@ export class SiteSearch {
   }
 
   async #add(site: ListedSite): Promise<boolean> {
-    const at = site.hasOwnOrigin ? ownOrigins : gateway;
+    const at = site.hasOwnOrigin ? siteOriginClient : gateway;
     const documents = (await at.files(site.address)).flatMap((path) => {
       const type = documentTypeOf(path) ?? (path === '' ? typeOfFile(site) : undefined);
       return type ? [{ path, type }] : [];

@@ -7,9 +7,9 @@ import { ContentLink } from '../content-link.tsx';
 import { formatBytes, formatCount } from '../format.ts';
 import { ask } from '../gateway-api.ts';
 import { Icon } from '../icons.tsx';
+import { siteFiles } from '../origins/site-bridge.ts';
 import { partProblem } from '../part-problem.ts';
 import type { Signatures } from '../signatures/open-signatures.ts';
-import { siteFiles } from '../site-bridge.ts';
 import { viewerTexts } from '../texts/viewer.ts';
 
 /** More entries would make the panel slow. */

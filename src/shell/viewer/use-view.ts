@@ -4,7 +4,7 @@ import { typeOfName } from '../../gateway/http/content-type.ts';
 import { openInPlace } from '../content-link.tsx';
 import { LeaveWatch } from '../leave-watch.ts';
 import { useVisible } from '../observable.ts';
-import { ownOrigins } from '../own-origins.ts';
+import { siteOriginClient } from '../origins/site-origin-client.ts';
 import { goToView, hrefOfView, type ViewRoute } from '../route.ts';
 import { forgetReloads, isServedByWorker, reloadThroughWorker } from '../served-by-worker.ts';
 import { FrameFollower, type Shown } from './frame-follower.ts';
@@ -314,7 +314,7 @@ async function open(path: string, signal: AbortSignal): Promise<Opened | undefin
     path: at,
   };
   if (plan.kind === 'own-origin') {
-    const peersBefore = await ownOrigins.prepare(address);
+    const peersBefore = await siteOriginClient.prepare(address);
     const follower = await FrameFollower.start(address, framedPages);
     const view = { ...common, src: plan.url, sandbox: sandboxes.own, isOwnOrigin: true };
     return {

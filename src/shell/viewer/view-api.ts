@@ -1,7 +1,7 @@
 import { type ViewPlan, viewHeader } from '../../gateway/http/view-plan.ts';
 import type { FramedPage, FrameReport } from '../../gateway/state/frame-journal.ts';
 import { ask, decodeTitle, GatewayApiError } from '../gateway-api.ts';
-import { askSite } from '../site-bridge.ts';
+import { askSite } from '../origins/site-bridge.ts';
 
 /** A moved URL leads to its final path. More steps are a loop. */
 const mostSteps = 5;

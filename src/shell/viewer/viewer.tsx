@@ -5,7 +5,7 @@ import { openInPlace } from '../content-link.tsx';
 import { decodePath } from '../format.ts';
 import { gateway, type ListedSite } from '../gateway-api.ts';
 import { useNames } from '../names/names-store.ts';
-import { ownOrigins } from '../own-origins.ts';
+import { siteOriginClient } from '../origins/site-origin-client.ts';
 import { plainLine } from '../plain-line.ts';
 import type { ViewRoute } from '../route.ts';
 import { addressOfPath } from '../site-href.ts';
@@ -73,7 +73,7 @@ export default function Viewer({ route, active, isBypassed }: Props) {
 
   async function pin() {
     if (!site) return;
-    const at = site.hasOwnOrigin ? ownOrigins : gateway;
+    const at = site.hasOwnOrigin ? siteOriginClient : gateway;
     if (site.pin) await run(() => at.unpin(site.address), t.didUnpin);
     else
       await run(async () => {
@@ -90,7 +90,7 @@ export default function Viewer({ route, active, isBypassed }: Props) {
       return openInPlace(view.path);
     }
     const target = site ?? { address, hasOwnOrigin: view?.isOwnOrigin ?? false };
-    await run(() => ownOrigins.setScripts(target as ListedSite, runs), '');
+    await run(() => siteOriginClient.setScripts(target as ListedSite, runs), '');
     reopen();
   }
 
@@ -215,7 +215,7 @@ function Opening() {
 function useReports(address: string | null, refresh: () => void): void {
   useEffect(() => {
     if (!address) return;
-    const report = () => void ownOrigins.refresh(address).then(refresh, () => undefined);
+    const report = () => void siteOriginClient.refresh(address).then(refresh, () => undefined);
     const timers = [setTimeout(report, 2_000), setInterval(report, sitesMs)];
     return () => timers.forEach(clearInterval);
   }, [address]);

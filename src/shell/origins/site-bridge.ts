@@ -1,16 +1,16 @@
-import { Address } from '../address.ts';
-import { siteOrigin } from '../gateway/origins/site-host.ts';
+import { Address } from '../../address.ts';
+import { siteOrigin } from '../../gateway/origins/site-host.ts';
 import {
   type BridgeAnswer,
   type BridgeReady,
   type BridgeRequest,
   type BridgeWish,
   bridgeMessage,
-} from '../site-pages/messages.ts';
+} from '../../site-pages/messages.ts';
+import { asGatewayApiError, GatewayApiError } from '../gateway-api.ts';
+import { RecentFailures } from '../recent-failures.ts';
+import { texts } from '../texts/texts.ts';
 import { deleteForeignCookies } from './foreign-cookies.ts';
-import { asGatewayApiError, GatewayApiError } from './gateway-api.ts';
-import { RecentFailures } from './recent-failures.ts';
-import { texts } from './texts/texts.ts';
 
 /** How long a site's origin may take to start its worker, in milliseconds. */
 const openMs = 20_000;

@@ -1,15 +1,15 @@
-import type { SiteGrant } from '../gateway/api/site-exchange.ts';
-import type { SiteOrigin, SiteReport } from '../gateway/state/site-origins.ts';
-import { recordsMs } from '../site-pages/messages.ts';
-import { forEachInParallel } from '../util/parallel.ts';
+import type { SiteGrant } from '../../gateway/api/site-exchange.ts';
+import type { SiteOrigin, SiteReport } from '../../gateway/state/site-origins.ts';
+import { recordsMs } from '../../site-pages/messages.ts';
+import { forEachInParallel } from '../../util/parallel.ts';
 import {
   asGatewayApiError,
   gateway,
   type HandedRecords,
   type ListedSite,
   type PinAction,
-} from './gateway-api.ts';
-import { RecentFailures } from './recent-failures.ts';
+} from '../gateway-api.ts';
+import { RecentFailures } from '../recent-failures.ts';
 import {
   askSite,
   clearSite,
@@ -27,7 +27,7 @@ const mostEmpty = 8;
 const early = new RecentFailures<true>(4_000);
 
 /** Reports each change to the gateway's own worker, because the screens show its list of sites. */
-export const ownOrigins = {
+export const siteOriginClient = {
   refresh,
   /** @returns whether the browser agreed to keep the storage. */
   async persist(address: string): Promise<boolean> {
@@ -64,7 +64,7 @@ export const ownOrigins = {
     await askSite(address, 'pins', { method: 'POST', body: JSON.stringify({ address, action }) });
     // Do not wait: Firefox asks the user, who may take a while to answer.
     if (action === 'pin')
-      ownOrigins.persist(address).catch((error) => {
+      siteOriginClient.persist(address).catch((error) => {
         console.warn(`antway: the origin of ${address} was not persisted:`, asGatewayApiError(error).message);
       });
     await refresh(address);
@@ -97,7 +97,7 @@ export const ownOrigins = {
   async clearAll(): Promise<string[]> {
     const failed: string[] = [];
     await forEachInParallel(await gateway.origins(), parallelSites, async ({ address }) => {
-      await ownOrigins.clear(address).catch(() => failed.push(address));
+      await siteOriginClient.clear(address).catch(() => failed.push(address));
     });
     return failed;
   },
