@@ -1,5 +1,5 @@
 import { asDataHeader } from '../gateway/http/script-request.ts';
-import type { PinState } from '../library/pin-state.ts';
+import type { ListedPin } from '../library/pin-state.ts';
 import type { ServerConfig } from '../server-config.ts';
 import type { StatsSnapshot } from '../stats/stats.ts';
 import { version } from '../version.ts';
@@ -65,9 +65,7 @@ export interface Antway {
 }
 
 /** A pin: the worker stores all chunks of the address and does not evict them. */
-export interface Pin extends PinState {
-  address: string;
-}
+export type Pin = ListedPin;
 
 /**
  * Registers the worker and makes content addresses work in this page. Call it once.

@@ -9,7 +9,7 @@ import type { SiteOrigin, SiteReport } from '../gateway/state/site-origins.ts';
 import type { DecidedSite, Decision } from '../gateway/state/trust.ts';
 import type { Language } from '../languages.ts';
 import type { Site } from '../library/library.ts';
-import type { PinState } from '../library/pin-state.ts';
+import type { ListedPin } from '../library/pin-state.ts';
 import type { Imported } from '../library/site-file.ts';
 import type { Visit } from '../library/visits.ts';
 import type { NodesStatus } from '../nodes/nodes.ts';
@@ -90,8 +90,6 @@ export interface ListedSite extends Site {
 
 /** An action on a pin. `unpin` is a separate request. */
 export type PinAction = 'pin' | 'pause' | 'resume' | 'verify';
-
-export type ListedPin = PinState & { address: string };
 
 /** The files of a site that was opened. */
 export interface FilesOfSite {

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
-import { gateway, type ListedPin, onWorkerMessage } from '../gateway-api.ts';
+import type { ListedPin } from '../../library/pin-state.ts';
+import { gateway, onWorkerMessage } from '../gateway-api.ts';
 import { useResource } from '../use-resource.ts';
 
 /** The worker sends changes for 10 s after each request. */

@@ -1,7 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import type { SiteOrigin } from '../../gateway/state/site-origins.ts';
+import type { ListedPin } from '../../library/pin-state.ts';
 import { formatBytes, formatChunks, formatCount } from '../format.ts';
-import type { CacheState, GatewayApiError, ListedPin, ListedSite } from '../gateway-api.ts';
+import type { CacheState, GatewayApiError, ListedSite } from '../gateway-api.ts';
 import { sitePage } from '../origins/site-bridge.ts';
 import { siteOriginClient } from '../origins/site-origin-client.ts';
 import { Persistence, UnpersistedSites } from '../persistence.tsx';
