@@ -82,7 +82,7 @@ export const nodeLimits = Object.freeze({
   hedgeBytesPerMs: 256,
   recordsAtOnce: 3,
   /** Records of all reads that arrive from a further node, because the first one is slow. */
-  sparesAtOnce: 2,
+  hedgesAtOnce: 2,
 
   /** Nodes that are remembered for the next start, and how often that is written. */
   remembered: 200,

@@ -9,7 +9,7 @@ import { nodeError } from './node-error.ts';
 import { nodeLimits } from './node-limits.ts';
 import type { NodeMemory } from './node-memory.ts';
 import { type ConnectNode, NodePool } from './node-pool.ts';
-import { Pace, RecordGate } from './record-gate.ts';
+import { HedgeState, RecordGate } from './record-gate.ts';
 import { RoutingTable } from './routing-table.ts';
 
 export interface NodesOptions {
@@ -50,7 +50,7 @@ export class Nodes {
   readonly #table = new RoutingTable();
   readonly #pool: NodePool;
   readonly #closed = new AbortController();
-  readonly #pace = new Pace();
+  readonly #hedgeState = new HedgeState();
   #start: Promise<void> | undefined;
   #hasLookedUp = false;
   #lookups = 0;
@@ -83,7 +83,7 @@ export class Nodes {
   async chunk<T>(address: Address, options: RecordReadOptions<T>): Promise<T> {
     const { signal, verify, onFirstByte } = options;
     const found = new AbortController();
-    const gate = new RecordGate(this.#options.clock, this.#pace);
+    const gate = new RecordGate(this.#options.clock, this.#hedgeState);
     const denials = new Set<string>();
     let value: { value: T } | undefined;
     let hasBegun = false;

@@ -1,10 +1,10 @@
 import type { Clock } from './clock.ts';
 import { nodeLimits } from './node-limits.ts';
 
-/** The state of the link, which all reads together have learned. */
-export class Pace {
-  /** How many further nodes may be asked for records that already arrive. */
-  spares = nodeLimits.sparesAtOnce;
+/** Shared by all reads: how many more hedges may run, and the delay before one. */
+export class HedgeState {
+  /** How many more nodes may be asked for records that already arrive. */
+  hedgesLeft = nodeLimits.hedgesAtOnce;
   #firstByteMs = 0;
 
   /** How long the first byte of a record is awaited: twice as long as it took lately. */
@@ -26,16 +26,16 @@ export class Pace {
  */
 export class RecordGate {
   readonly #clock: Clock;
-  readonly #pace: Pace;
+  readonly #hedgeState: HedgeState;
   #inProgress = 0;
   #arriving = 0;
   #nextAt = 0;
   #changed = Promise.resolve();
   #change: () => void = () => undefined;
 
-  constructor(clock: Clock, pace: Pace) {
+  constructor(clock: Clock, hedgeState: HedgeState) {
     this.#clock = clock;
-    this.#pace = pace;
+    this.#hedgeState = hedgeState;
     this.#arm();
   }
 
@@ -46,16 +46,16 @@ export class RecordGate {
   async run<T>(signal: AbortSignal, work: (onBytes: (count: number) => void) => Promise<T>): Promise<T> {
     // Nothing may happen between the last look and the start.
     while (!this.#isFree()) await this.#wait(signal);
-    const isSpare = this.#arriving > 0;
-    if (isSpare) this.#pace.spares--;
+    const isHedge = this.#arriving > 0;
+    if (isHedge) this.#hedgeState.hedgesLeft--;
     this.#inProgress++;
-    this.#hold(this.#clock.now() + this.#pace.hedgeDelayMs);
+    this.#hold(this.#clock.now() + this.#hedgeState.hedgeDelayMs);
     const startedAt = this.#clock.now();
     let hedgeAt: number | undefined;
     const onBytes = (count: number) => {
       if (hedgeAt === undefined) {
         this.#arriving++;
-        this.#pace.firstByteAfter(this.#clock.now() - startedAt);
+        this.#hedgeState.firstByteAfter(this.#clock.now() - startedAt);
         hedgeAt = this.#clock.now() + nodeLimits.hedgeMs.rest;
       }
       hedgeAt += count / nodeLimits.hedgeBytesPerMs;
@@ -65,10 +65,10 @@ export class RecordGate {
       return await work(onBytes);
     } finally {
       if (hedgeAt !== undefined) this.#arriving--;
-      if (isSpare) this.#pace.spares++;
+      if (isHedge) this.#hedgeState.hedgesLeft++;
       this.#inProgress--;
       // The bytes of this node say nothing about the others.
-      this.#nextAt = Math.min(this.#nextAt, this.#clock.now() + this.#pace.hedgeDelayMs);
+      this.#nextAt = Math.min(this.#nextAt, this.#clock.now() + this.#hedgeState.hedgeDelayMs);
       this.#change();
       this.#arm();
     }
@@ -77,9 +77,9 @@ export class RecordGate {
   #isFree(): boolean {
     if (this.#inProgress === 0) return true;
     if (this.#clock.now() < this.#nextAt || this.#inProgress >= nodeLimits.recordsAtOnce) return false;
-    if (this.#arriving === 0 || this.#pace.spares > 0) return true;
-    // Another read gives a spare back without notice.
-    this.#hold(this.#clock.now() + this.#pace.hedgeDelayMs);
+    if (this.#arriving === 0 || this.#hedgeState.hedgesLeft > 0) return true;
+    // Another read gives a hedge back without notice.
+    this.#hold(this.#clock.now() + this.#hedgeState.hedgeDelayMs);
     return false;
   }
 

@@ -8,7 +8,7 @@ import { nodeError } from '../../src/nodes/node-error.ts';
 import { nodeLimits } from '../../src/nodes/node-limits.ts';
 import { IndexedDbMemory } from '../../src/nodes/node-memory.ts';
 import { type ConnectNode, NodePool } from '../../src/nodes/node-pool.ts';
-import { Pace, RecordGate } from '../../src/nodes/record-gate.ts';
+import { HedgeState, RecordGate } from '../../src/nodes/record-gate.ts';
 import { RoutingTable } from '../../src/nodes/routing-table.ts';
 import { SimulatedNetwork } from '../support/simulated-nodes.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
@@ -393,7 +393,7 @@ describe('the routing table', () => {
 describe('the gate for records', () => {
   it('asks the next node after a delay, at most three at once, and at once after a failure', async () => {
     const clock = new VirtualClock();
-    const gate = new RecordGate(clock, new Pace());
+    const gate = new RecordGate(clock, new HedgeState());
     const started: number[] = [];
     const ends: (() => void)[] = [];
     const work = () => {
@@ -415,7 +415,7 @@ describe('the gate for records', () => {
 
   it('waits longer when a record has begun to arrive', async () => {
     const clock = new VirtualClock();
-    const gate = new RecordGate(clock, new Pace());
+    const gate = new RecordGate(clock, new HedgeState());
     const started: number[] = [];
     const work = (onBytes: (count: number) => void) => {
       started.push(clock.now());
@@ -429,7 +429,7 @@ describe('the gate for records', () => {
 
   it('does not ask another node while one sends at an acceptable rate', async () => {
     const clock = new VirtualClock();
-    const gate = new RecordGate(clock, new Pace());
+    const gate = new RecordGate(clock, new HedgeState());
     let started = 0;
     const work = async (onBytes: (count: number) => void) => {
       started++;
@@ -448,7 +448,7 @@ describe('the gate for records', () => {
 
   it('lets further nodes send only some of the records that arrive slowly', async () => {
     const clock = new VirtualClock();
-    const pace = new Pace();
+    const hedgeState = new HedgeState();
     const reads = 5;
     let sending = 0;
     let most = 0;
@@ -462,12 +462,12 @@ describe('the gate for records', () => {
       sending--;
     };
     const all = Array.from({ length: reads }, () => {
-      const gate = new RecordGate(clock, pace);
+      const gate = new RecordGate(clock, hedgeState);
       return [gate.run(never, work), gate.run(never, work), gate.run(never, work)];
     }).flat();
     await clock.run(Promise.all(all));
-    expect(most).toBe(reads + nodeLimits.sparesAtOnce);
-    expect(pace.spares).toBe(nodeLimits.sparesAtOnce);
+    expect(most).toBe(reads + nodeLimits.hedgesAtOnce);
+    expect(hedgeState.hedgesLeft).toBe(nodeLimits.hedgesAtOnce);
   });
 });
 
