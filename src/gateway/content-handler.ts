@@ -17,7 +17,7 @@ import { isOfProgressPage } from './http/script-request.ts';
 import type { ContentTarget } from './http/target.ts';
 import { isInFrame, noteFrame, observeFrame } from './note-frame.ts';
 import type { OwnOrigins } from './origins/own-origins.ts';
-import type { ReadRecords } from './origins/read-records.ts';
+import type { RecordHandover } from './origins/record-handover.ts';
 import { errorResponse } from './pages/error-response.ts';
 import type { RequestContext } from './request-context.ts';
 import { SlowNavigations } from './slow-navigations.ts';
@@ -44,7 +44,7 @@ export interface ContentHandlerOptions {
   trust: Trust;
   /** Undefined if sites cannot have own origins here. */
   ownOrigins: OwnOrigins | undefined;
-  readRecords: ReadRecords;
+  recordHandover: RecordHandover;
   manifests: Pick<ManifestStore, 'has'>;
   frames: FrameJournal;
 }

@@ -100,14 +100,14 @@ export class ContentRequest {
 
   /** Answers a request whose URL says enough. Prepares the peers for all others. */
   async #withoutContent(): Promise<Response | undefined> {
-    const { deployment, peers, ownOrigins, readRecords } = this.#options;
+    const { deployment, peers, ownOrigins, recordHandover } = this.#options;
     const { address, gatewayUrl } = this.#target;
     if (this.#request.method === 'OPTIONS') return allowedMethods();
     if (this.#isTopLevel && gatewayUrl) return temporaryRedirect(gatewayUrl, deployment);
     // Open sessions that the rest of the page may need while the document comes from the store.
     if (this.#isOpening) peers.warm();
     if (ownOrigins && (this.#isOpening || isOfProgressPage(this.#request)))
-      readRecords.note(address, this.#observed.trace);
+      recordHandover.note(address, this.#observed.trace);
     return undefined;
   }
 
@@ -175,7 +175,7 @@ export class ContentRequest {
   async #onOwnOrigin(representation: Representation): Promise<Response | undefined> {
     if (!this.#isOpening || this.#decision === 'restricted' || !isScriptable(representation))
       return undefined;
-    const { ownOrigins, readRecords, deployment } = this.#options;
+    const { ownOrigins, recordHandover, deployment } = this.#options;
     const { address } = this.#target;
     const origin = await ownOrigins?.of(address);
     if (!origin) return undefined;
@@ -183,7 +183,7 @@ export class ContentRequest {
     const left = new DOMException('The site opens on its own origin.', 'AbortError');
     // The owner of a pointer chooses its target. The records could tell the owner which targets are stored.
     if (this.#content.equals(address))
-      readRecords.redirected(address, () => this.#observed.observer.left?.(left));
+      recordHandover.redirected(address, () => this.#observed.observer.left?.(left));
     return redirectToSite(origin, this.#target, this.#request, deployment);
   }
 

@@ -20,7 +20,7 @@ import type { ApiContext } from './api/endpoint.ts';
 import { ContentHandler } from './content-handler.ts';
 import type { Deployment } from './deployment.ts';
 import { OwnOrigins } from './origins/own-origins.ts';
-import { ReadRecords } from './origins/read-records.ts';
+import { RecordHandover } from './origins/record-handover.ts';
 import { WildcardHosts } from './origins/wildcard-hosts.ts';
 import { errorResponse } from './pages/error-response.ts';
 import type { RequestContext } from './request-context.ts';
@@ -118,7 +118,7 @@ export function createGateway(deployment: Deployment, dependencies: GatewayDepen
   const origins = new SiteOrigins(state);
   const tokens = new TrustTokens();
   const frames = new FrameJournal(stats);
-  const readRecords = new ReadRecords(stats);
+  const recordHandover = new RecordHandover(stats);
   const wildcardHosts =
     deployment.hasShell && buildHash ? new WildcardHosts(deployment.origin, buildHash, state) : undefined;
   let current: Configured | undefined;
@@ -178,7 +178,7 @@ export function createGateway(deployment: Deployment, dependencies: GatewayDepen
       trust,
       frames,
       ownOrigins,
-      readRecords,
+      recordHandover,
     };
     const content = new ContentHandler({ ...parts, local, manifests });
     const api: Omit<ApiContext, 'endTrust' | 'isOpen' | 'requestSync' | 'waitUntil'> = {

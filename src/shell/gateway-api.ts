@@ -4,6 +4,7 @@ import { AntwayError } from '../errors.ts';
 import type { ActivityReport } from '../gateway/api/activity.ts';
 import { channelName } from '../gateway/api/broadcast.ts';
 import type { OriginAnswer } from '../gateway/api/origins.ts';
+import type { HandedRecords } from '../gateway/origins/record-handover.ts';
 import type { StoredManifest } from '../gateway/state/manifest-store.ts';
 import type { SiteOrigin, SiteReport } from '../gateway/state/site-origins.ts';
 import type { DecidedSite, Decision } from '../gateway/state/trust.ts';
@@ -99,12 +100,6 @@ export interface FilesOfSite {
   path: string;
   /** Paths within the site, not encoded. */
   files: string[];
-}
-
-export interface HandedRecords {
-  records: Blob[];
-  /** URLs of the peers that gave them. Empty for the network's nodes. Null if all of them were stored before. */
-  peers: string[] | null;
 }
 
 /** A message of the worker to the pages, on the channel `antway`. */
@@ -211,7 +206,7 @@ export const gateway = {
     await ask('/-/origins', { method: 'PUT', body: JSON.stringify({ address, ...change }) });
   },
   /** The records of a site that this origin has read already, once after each view of the site. */
-  handedRecords: async (address: string, signal: AbortSignal): Promise<HandedRecords> => {
+  handedRecords: async (address: string, signal: AbortSignal): Promise<HandedRecords<Blob>> => {
     const init = { method: 'POST', body: JSON.stringify({ address }), signal };
     const form = await (await request('/-/handed-records', init)).formData();
     return {

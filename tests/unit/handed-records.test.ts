@@ -5,7 +5,7 @@ import { Address } from '../../src/address.ts';
 import { nodePlatform } from '../../src/cli/platform.ts';
 import { createGateway, type Gateway, type GatewayStore } from '../../src/gateway/create-gateway.ts';
 import { deploymentAt } from '../../src/gateway/deployment.ts';
-import { ReadRecords } from '../../src/gateway/origins/read-records.ts';
+import { RecordHandover } from '../../src/gateway/origins/record-handover.ts';
 import { limits } from '../../src/limits.ts';
 import type { PrefetchOptions } from '../../src/peers/chunk-peers.ts';
 import { Stats } from '../../src/stats/stats.ts';
@@ -208,14 +208,14 @@ describe('a site’s own origin', () => {
   });
 });
 
-describe('ReadRecords', () => {
+describe('RecordHandover', () => {
   const [site, other] = ['aa', 'bb'].map((hex) => Address.fromHex(hex.repeat(32))) as [Address, Address];
   const record = (n: number) => n.toString(16).padStart(64, '0');
   const size = 4 * 1024 * 1024;
   const stop = () => {};
 
   /** Notes a record of a site, with its bytes if it came from a peer. */
-  function read(records: ReadRecords, of: Address, n: number, bytes?: Uint8Array<ArrayBuffer>): Trace {
+  function read(records: RecordHandover, of: Address, n: number, bytes?: Uint8Array<ArrayBuffer>): Trace {
     const trace = new Trace();
     records.note(of, trace);
     trace.records!.set(record(n), bytes);
@@ -226,7 +226,7 @@ describe('ReadRecords', () => {
   afterEach(() => vi.useRealTimers());
 
   it('ends what is still being loaded, when the origin asks', async () => {
-    const records = new ReadRecords({ chunksByPeer: () => new Map() });
+    const records = new RecordHandover({ chunksByPeer: () => new Map() });
     const stop = vi.fn();
     read(records, site, 1);
     records.redirected(site, stop);
@@ -242,7 +242,7 @@ describe('ReadRecords', () => {
       ['https://one.example', 3],
       ['https://two.example', 5],
     ]);
-    const records = new ReadRecords({ chunksByPeer: () => new Map(given) });
+    const records = new RecordHandover({ chunksByPeer: () => new Map(given) });
     // Another request for the site resolves it, too, and reads nothing.
     const trace = read(records, site, 1);
     read(records, site, 1);
@@ -253,7 +253,7 @@ describe('ReadRecords', () => {
   });
 
   it('leaves out what is not stored, and what would be too much', async () => {
-    const records = new ReadRecords({ chunksByPeer: () => new Map() });
+    const records = new RecordHandover({ chunksByPeer: () => new Map() });
     for (const n of [1, 15, 2, 3, 4, 5]) read(records, site, n);
     records.redirected(site, stop);
     expect((await records.take(site, store)).records).toHaveLength(limits.handed.bytes / size);
@@ -261,7 +261,7 @@ describe('ReadRecords', () => {
 
   it('forgets a navigation after half a minute', async () => {
     vi.useFakeTimers();
-    const records = new ReadRecords({ chunksByPeer: () => new Map() });
+    const records = new RecordHandover({ chunksByPeer: () => new Map() });
     read(records, site, 1);
     records.redirected(site, stop);
     vi.advanceTimersByTime(30_001);
@@ -270,7 +270,7 @@ describe('ReadRecords', () => {
   });
 
   it('remembers the last two sites', async () => {
-    const records = new ReadRecords({ chunksByPeer: () => new Map() });
+    const records = new RecordHandover({ chunksByPeer: () => new Map() });
     for (const address of [site, other]) {
       read(records, address, 1);
       records.redirected(address, stop);
@@ -281,7 +281,7 @@ describe('ReadRecords', () => {
   });
 
   it('gives what came from a peer although the store has no room, and names no peer if all was stored', async () => {
-    const records = new ReadRecords({ chunksByPeer: () => new Map([['https://one.example', 1]]) });
+    const records = new RecordHandover({ chunksByPeer: () => new Map([['https://one.example', 1]]) });
     const empty = { get: async () => undefined };
     read(records, site, 1);
     read(records, site, 2, new Uint8Array(3));

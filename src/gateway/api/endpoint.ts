@@ -6,7 +6,7 @@ import type { Stats } from '../../stats/stats.ts';
 import type { GatewayPeers } from '../create-gateway.ts';
 import type { Deployment } from '../deployment.ts';
 import type { OwnOrigins } from '../origins/own-origins.ts';
-import type { ReadRecords } from '../origins/read-records.ts';
+import type { RecordHandover } from '../origins/record-handover.ts';
 import type { ActivityStore } from '../state/activity-store.ts';
 import type { ChosenAppearance } from '../state/appearance.ts';
 import type { Configuration, EffectiveConfig } from '../state/configuration.ts';
@@ -41,7 +41,7 @@ export interface ApiContext {
   origins: SiteOrigins;
   /** Undefined if no site has an own origin here. */
   ownOrigins: OwnOrigins | undefined;
-  readRecords: ReadRecords;
+  recordHandover: RecordHandover;
   /** Limits this origin's chunk store to the user's limit minus the bytes that the origins of sites store. */
   limitStore(): Promise<void>;
   /** Revokes the rights of open pages that rely on the trust in an address, or in all addresses. Does not wait. */

@@ -68,10 +68,10 @@ export const origins: Endpoint = {
  * for JSON.
  */
 export const handedRecords: Endpoint = {
-  async POST(_, request, { readRecords, store }) {
+  async POST(_, request, { recordHandover, store }) {
     const { address } = await bodyOf(request, originOfSite);
     const form = new FormData();
-    const { records, peers } = await readRecords.take(address, store);
+    const { records, peers } = await recordHandover.take(address, store);
     for (const bytes of records) form.append('record', new Blob([bytes]));
     if (peers) form.set('peers', JSON.stringify(peers));
     return new Response(form, { headers: apiHeaders() });

@@ -1,14 +1,9 @@
 import type { SiteGrant } from '../../gateway/api/site-exchange.ts';
+import type { HandedRecords } from '../../gateway/origins/record-handover.ts';
 import type { SiteOrigin, SiteReport } from '../../gateway/state/site-origins.ts';
 import { recordsMs } from '../../site-pages/messages.ts';
 import { forEachInParallel } from '../../util/parallel.ts';
-import {
-  asGatewayApiError,
-  gateway,
-  type HandedRecords,
-  type ListedSite,
-  type PinAction,
-} from '../gateway-api.ts';
+import { asGatewayApiError, gateway, type ListedSite, type PinAction } from '../gateway-api.ts';
 import { RecentFailures } from '../recent-failures.ts';
 import {
   askSite,
@@ -40,8 +35,8 @@ export const siteOriginClient = {
    * frame of this page can show the site.
    * @returns as `HandedRecords.peers`.
    */
-  async prepare(address: string): Promise<HandedRecords['peers']> {
-    const none: HandedRecords = { records: [], peers: null };
+  async prepare(address: string): Promise<HandedRecords<Blob>['peers']> {
+    const none: HandedRecords<Blob> = { records: [], peers: null };
     const [grant, { records, peers }] = await Promise.all([
       gateway.siteGrant(address),
       gateway.handedRecords(address, AbortSignal.timeout(recordsMs)).catch(() => none),

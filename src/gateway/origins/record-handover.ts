@@ -11,10 +11,10 @@ const rememberedSites = 2;
 
 type Records = NonNullable<Trace['records']>;
 
-/** The answer to a site's origin. */
-export interface Handed {
+/** The answer to a site's origin: bytes in the gateway, blobs in the shell. */
+export interface HandedRecords<Bytes extends Uint8Array | Blob> {
   /** The bytes may be damaged: verify them. */
-  records: Uint8Array<ArrayBuffer>[];
+  records: Bytes[];
   /** URLs of the peers that gave them. Empty for the network's nodes. Null if all of them were stored before. */
   peers: string[] | null;
 }
@@ -38,7 +38,7 @@ interface ReadOfSite {
  * other sites the user opened. So its origin gets the records that resolving the site reads, and those that a peer sent with
  * them, stored or not. It gets them once for each navigation.
  */
-export class ReadRecords {
+export class RecordHandover {
   readonly #stats: Pick<Stats, 'chunksByPeer'>;
   /** By the site's address. The oldest comes first. */
   readonly #sites = new Map<string, ReadOfSite>();
@@ -74,9 +74,12 @@ export class ReadRecords {
    * Returns the records of a site to which a navigation led, as far as they are not too many. The next call returns nothing,
    * until a navigation leads there again.
    */
-  async take({ hex }: Address, store: Pick<ChunkStore, 'get'>): Promise<Handed> {
+  async take(
+    { hex }: Address,
+    store: Pick<ChunkStore, 'get'>,
+  ): Promise<HandedRecords<Uint8Array<ArrayBuffer>>> {
     const site = this.#sites.get(hex);
-    const records: Handed['records'] = [];
+    const records: Uint8Array<ArrayBuffer>[] = [];
     if (!site?.stop) return { records, peers: null };
     this.#forget(hex);
     site.stop();
