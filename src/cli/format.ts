@@ -1,5 +1,5 @@
 import { byteFormat } from '../util/byte-format.ts';
-import { replaceDisruptive } from '../util/plain-text.ts';
+import { replaceDisruptive } from '../util/sanitize-text.ts';
 
 const escapeSequence = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 

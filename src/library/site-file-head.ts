@@ -2,8 +2,8 @@ import { Address } from '../address.ts';
 import { type TarMember, tarMembers } from '../archive/tar-members.ts';
 import type { Inventory } from '../content/inventory.ts';
 import { AntwayError } from '../errors.ts';
-import { plainText } from '../util/plain-text.ts';
 import type { RandomAccess } from '../util/random-access.ts';
+import { sanitizeText } from '../util/sanitize-text.ts';
 
 /** The first member of an exported site. */
 export const descriptionName = 'antway-site.json';
@@ -46,7 +46,7 @@ export function describeSite(
   stored: { kind: Inventory['kind']; chunks: number; bytes: number },
   { title, files, size }: SiteLabel,
 ): string {
-  const label = { title: title && plainText(title, mostTitleCharacters), files, size };
+  const label = { title: title && sanitizeText(title, mostTitleCharacters), files, size };
   const known = Object.fromEntries(Object.entries(label).filter(([, value]) => value !== null));
   return `${JSON.stringify({ format, version, address: address.hex, ...stored, ...known }, undefined, 2)}\n`;
 }
@@ -67,7 +67,7 @@ export function parseDescription(name: string, bytes: Uint8Array): SiteDescripti
   if (description.version !== 1 && description.version !== version) {
     throw new AntwayError(
       'UNSUPPORTED',
-      `This is an Antway export of another version (${plainText(String(description.version), 20)}). Versions 1 and ${version} can be read.`,
+      `This is an Antway export of another version (${sanitizeText(String(description.version), 20)}). Versions 1 and ${version} can be read.`,
       { isOtherVersion: true },
     );
   }
@@ -76,7 +76,7 @@ export function parseDescription(name: string, bytes: Uint8Array): SiteDescripti
   return {
     address: Address.fromHex(address),
     kind: kind === 'file' || kind === 'record' ? kind : 'archive',
-    title: (typeof title === 'string' && plainText(title, mostTitleCharacters)) || null,
+    title: (typeof title === 'string' && sanitizeText(title, mostTitleCharacters)) || null,
     files: wholeNumber(files),
     size: wholeNumber(size),
     chunks: wholeNumber(chunks),

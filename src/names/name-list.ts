@@ -3,7 +3,7 @@ import { hexAddress } from '../address.ts';
 import { AntwayError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import * as s from '../schema.ts';
-import { plainText } from '../util/plain-text.ts';
+import { sanitizeText } from '../util/sanitize-text.ts';
 import { type LeftName, mergeNames } from './name-changes.ts';
 
 /** A list of names, as its owner publishes it. */
@@ -45,7 +45,7 @@ export function parseNameList(bytes: Uint8Array): NameList & { left: LeftName[] 
   checkCount(Object.keys(Object(Object(value).names)).length);
   const list = s.parse(listSchema, value, 'UNSUPPORTED', 'The list of names');
   const { names, left } = mergeNames({}, list.names);
-  return { title: plainText(list.title, mostTitleCharacters), names, left };
+  return { title: sanitizeText(list.title, mostTitleCharacters), names, left };
 }
 
 /**
@@ -59,7 +59,7 @@ export function encodeNameList({ title, names }: NameList): Uint8Array<ArrayBuff
   checkCount(sorted.length);
   const list = {
     antwayNames: version,
-    ...(title && { title: plainText(title, mostTitleCharacters) }),
+    ...(title && { title: sanitizeText(title, mostTitleCharacters) }),
     names: Object.fromEntries(sorted),
   };
   const bytes = new TextEncoder().encode(`${JSON.stringify(list, null, 1)}\n`);

@@ -1,6 +1,6 @@
 import type { Address } from '../address.ts';
 import { AntwayError } from '../errors.ts';
-import { plainText } from '../util/plain-text.ts';
+import { sanitizeText } from '../util/sanitize-text.ts';
 import type { Clock } from './clock.ts';
 import type { NodesStatus } from './nodes.ts';
 import { portLimits } from './port-limits.ts';
@@ -135,7 +135,7 @@ export class OwnerPort {
   #answered(message: Exclude<OwnerMessage, { type: 'status' | 'end' }>, pending: Pending): void {
     if (message.type === 'first-byte') pending.onFirstByte?.();
     else if (message.type === 'error') {
-      const text = plainText(message.message, portLimits.messageCharacters);
+      const text = sanitizeText(message.message, portLimits.messageCharacters);
       pending.reject(new AntwayError(message.code, text, { address: pending.address.hex }));
     } else if (isAllowed(message.records, pending)) pending.resolve(message.records);
     else this.end();

@@ -3,7 +3,7 @@ import { createContract } from 'micro-eth-signer/abi.js';
 import * as v from 'valibot';
 import * as s from '../schema.ts';
 import { delay } from '../util/delay.ts';
-import { plainText } from '../util/plain-text.ts';
+import { sanitizeText } from '../util/sanitize-text.ts';
 import { type Batch, depthOf, poolPayments } from './batch.ts';
 import { isNetworkChain, type PaymentChain } from './chain.ts';
 import { paymentError } from './errors.ts';
@@ -366,7 +366,7 @@ export class Vault {
         );
       throw paymentError(
         'RPC',
-        `The wallet or RPC endpoint failed at ${method}: ${plainText(String(message ?? 'it gave no reason'), mostMessageCharacters)}`,
+        `The wallet or RPC endpoint failed at ${method}: ${sanitizeText(String(message ?? 'it gave no reason'), mostMessageCharacters)}`,
         { method },
         error,
       );

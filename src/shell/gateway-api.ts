@@ -21,7 +21,7 @@ import type { PeerNetwork } from '../peers/transports/protocol.ts';
 import type { CatalogueEntry, Isolation, NodeNetwork, Settings, TransportChoice } from '../server-config.ts';
 import type { StatsSnapshot } from '../stats/stats.ts';
 import type { Theme } from '../themes.ts';
-import { plainLine } from './plain-line.ts';
+import { sanitizeLine } from './sanitize-line.ts';
 import { texts } from './texts/texts.ts';
 
 /** The part of `GET /-/config` that the shell shows. */
@@ -280,7 +280,7 @@ async function askForFile(path: string, init: RequestInit = {}): Promise<Blob> {
 export function decodeTitle(html: string): string {
   const field = document.createElement('textarea');
   field.innerHTML = html;
-  return Array.from(plainLine(field.value)).slice(0, 200).join('');
+  return Array.from(sanitizeLine(field.value)).slice(0, 200).join('');
 }
 
 /** @throws GatewayApiError when the worker does not answer, or answers with an error. */

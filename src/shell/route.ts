@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { replaceDisruptive } from '../util/plain-text.ts';
+import { replaceDisruptive } from '../util/sanitize-text.ts';
 import { keepScroll } from './history-state.ts';
 import { isReaderFragment } from './readers/location.ts';
 

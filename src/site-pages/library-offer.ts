@@ -9,7 +9,7 @@ import { type LeftName, mergeNames } from '../names/name-changes.ts';
 import { PeerUrl } from '../peer-url.ts';
 import * as s from '../schema.ts';
 import type { Settings } from '../server-config.ts';
-import { plainText } from '../util/plain-text.ts';
+import { sanitizeText } from '../util/sanitize-text.ts';
 import type { LibraryOffer, OfferedSite } from './messages.ts';
 
 /** More entries could not be shown to the user, or would take for ever. */
@@ -57,7 +57,7 @@ const offeredPublication = s.object({
   id: lowerCaseAddress,
   title: v.pipe(
     v.string(),
-    v.transform((title) => plainText(title, mostTitleCharacters)),
+    v.transform((title) => sanitizeText(title, mostTitleCharacters)),
   ),
 });
 

@@ -1,6 +1,6 @@
 import { mostPublicationBytes, type Publication, parsePublication } from '../gateway/state/publications.ts';
 import { PeerUrl } from '../peer-url.ts';
-import { plainText } from '../util/plain-text.ts';
+import { sanitizeText } from '../util/sanitize-text.ts';
 import { MoveProblem } from './move-port.ts';
 
 const mostTitleCharacters = 200;
@@ -22,7 +22,7 @@ export async function readPublication(json: Blob, id: string, now = Date.now()):
   const { title, name, peers, publishedAt } = publication;
   return {
     ...publication,
-    title: plainText(title, mostTitleCharacters) || plainText(name, mostTitleCharacters),
+    title: sanitizeText(title, mostTitleCharacters) || sanitizeText(name, mostTitleCharacters),
     peers: peers.flatMap(validPeer),
     // The clock of the other device may be ahead.
     publishedAt: Math.min(publishedAt, now),

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { peerFrom } from '../../src/cli/options.ts';
-import { plainFilename } from '../../src/cli/plain-filename.ts';
 import { runProgram } from '../../src/cli/program.ts';
+import { sanitizeFilename } from '../../src/cli/sanitize-filename.ts';
 import { loadSettings, writablePeers } from '../../src/cli/settings.ts';
 import { targetOf } from '../../src/cli/target.ts';
 import { UsageError } from '../../src/cli/usage-error.ts';
@@ -156,10 +156,10 @@ describe('the name of a new file', () => {
     ['x. . .', 'x'],
     ['\u001b]0;t\u0007', ']0;t'],
   ])('for %j is %j', (path, name) => {
-    expect(plainFilename(path)).toBe(name);
+    expect(sanitizeFilename(path)).toBe(name);
   });
 
   it('has a bounded length', () => {
-    expect(plainFilename('ü'.repeat(5_000))).toHaveLength(100);
+    expect(sanitizeFilename('ü'.repeat(5_000))).toHaveLength(100);
   });
 });

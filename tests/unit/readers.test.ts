@@ -19,8 +19,8 @@ import {
   readerHref,
 } from '../../src/shell/readers/location.ts';
 import { resolveUrl } from '../../src/shell/readers/markdown/resolve-url.ts';
-import { plainName } from '../../src/shell/readers/plain-name.ts';
 import { decodeText, looksLikeText, parseListing } from '../../src/shell/readers/read-content.ts';
+import { sanitizeName } from '../../src/shell/readers/sanitize-name.ts';
 import { mostColumns, parseTable } from '../../src/shell/readers/table/parse-table.ts';
 import { sortRows } from '../../src/shell/readers/table/sort-rows.ts';
 
@@ -187,7 +187,7 @@ describe('text', () => {
   });
 
   it('of a name has no characters that disguise it', () => {
-    expect(plainName('a\u202eb\u0000c\nd')).toBe('a\ufffdb\ufffdc\ufffdd');
+    expect(sanitizeName('a\u202eb\u0000c\nd')).toBe('a\ufffdb\ufffdc\ufffdd');
   });
 });
 

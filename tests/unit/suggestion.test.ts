@@ -8,7 +8,7 @@ import {
   type Suggestion,
   type SuggestionKind,
 } from '../../src/shell/open/find/suggestion.ts';
-import { plainLine } from '../../src/shell/plain-line.ts';
+import { sanitizeLine } from '../../src/shell/sanitize-line.ts';
 
 const hex = 'ab'.repeat(32);
 const other = 'cd'.repeat(32);
@@ -196,9 +196,9 @@ describe('the list of suggestions', () => {
 it('a plain line has no control characters and none that change the direction', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
-      expect(plainLine(text)).not.toMatch(/[\p{Cc}\u2028-\u202e\u2066-\u2069]/u);
-      expect(plainLine(plainLine(text))).toBe(plainLine(text));
+      expect(sanitizeLine(text)).not.toMatch(/[\p{Cc}\u2028-\u202e\u2066-\u2069]/u);
+      expect(sanitizeLine(sanitizeLine(text))).toBe(sanitizeLine(text));
     }),
   );
-  expect(plainLine(' <b>Low</b>\tTide ')).toBe('<b>Low</b> Tide');
+  expect(sanitizeLine(' <b>Low</b>\tTide ')).toBe('<b>Low</b> Tide');
 });

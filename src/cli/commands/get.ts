@@ -10,9 +10,9 @@ import { formatBytes, plural } from '../format.ts';
 import type { ContentReader, Opened, OpenedFile, OpenedFolder } from '../open-content.ts';
 import { type OutputOptions, withOutput, withPeers } from '../options.ts';
 import { Output } from '../output.ts';
-import { plainFilename } from '../plain-filename.ts';
 import { showCount } from '../progress.ts';
 import { type ReadOptions, readTarget } from '../read-target.ts';
+import { sanitizeFilename } from '../sanitize-filename.ts';
 import { UsageError } from '../usage-error.ts';
 import { writeOutput } from '../write-output.ts';
 
@@ -86,7 +86,7 @@ async function writeFile({ address, source, path }: OpenedFile, context: WriteCo
   if (out === '-' || (out === undefined && !options.recursive)) {
     return writeOutput(source.stream(0, source.size, signal), signal);
   }
-  const name = () => plainFilename(reader.target.filename ?? path) ?? address.hex;
+  const name = () => sanitizeFilename(reader.target.filename ?? path) ?? address.hex;
   if (out === undefined) out = name();
   else if (isFolder) out = join(out, name());
   await writeAtomically(out, source.stream(0, source.size, signal));
@@ -97,7 +97,7 @@ async function writeFile({ address, source, path }: OpenedFile, context: WriteCo
 async function writeFolder(opened: OpenedFolder, context: WriteContext): Promise<void> {
   const { options, output, signal, reader } = context;
   const { address, folder } = opened;
-  const out = options.output ?? plainFilename(reader.target.filename ?? folder) ?? address.hex;
+  const out = options.output ?? sanitizeFilename(reader.target.filename ?? folder) ?? address.hex;
   const progress = showCount(output, 'Writing', 'files');
   try {
     const { files, size } = await extractFolder(opened, out, {

@@ -1,5 +1,5 @@
 import type { Archive, FolderEntry } from '../../content/archive.ts';
-import { replaceDisruptive } from '../../util/plain-text.ts';
+import { replaceDisruptive } from '../../util/sanitize-text.ts';
 import { encodePath } from '../http/target.ts';
 import { type Html, html } from './page.ts';
 import type { PageTexts } from './texts/texts.ts';

@@ -1,7 +1,7 @@
 import type { Resolver } from '../../content/resolver.ts';
 import type { Library } from '../../library/library.ts';
 import { limits } from '../../limits.ts';
-import { plainText } from '../../util/plain-text.ts';
+import { sanitizeText } from '../../util/sanitize-text.ts';
 import { type DocumentHead, headBytes, iconPath, readHead } from '../http/document-head.ts';
 import type { Representation } from '../http/representation.ts';
 import type { ContentTarget } from '../http/target.ts';
@@ -48,7 +48,7 @@ export async function noteVisit(
 
 /** Titles are stored as documents contain them. */
 function asHtml(text: string): string {
-  return plainText(text, mostNameCharacters).replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+  return sanitizeText(text, mostNameCharacters).replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 }
 
 /** Reads a document's head from its first bytes, which are mostly in memory. */

@@ -1,4 +1,4 @@
-import { replaceDisruptive } from '../../util/plain-text.ts';
+import { replaceDisruptive } from '../../util/sanitize-text.ts';
 /** Byte layouts of the peer protocol, version 1 (docs/reference/protocol.md): one bidirectional stream per request. */
 
 import type { Address } from '../../address.ts';

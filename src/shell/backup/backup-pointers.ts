@@ -6,7 +6,7 @@ import { type MovablePointer, mostLabelCharacters } from '../../owner/owned-poin
 import { OwnerStates } from '../../owner/states.ts';
 import * as s from '../../schema.ts';
 import type { TakeOverProblem } from '../../site-pages/take-over.ts';
-import { plainText } from '../../util/plain-text.ts';
+import { sanitizeText } from '../../util/sanitize-text.ts';
 import { asGatewayApiError } from '../gateway-api.ts';
 import { type SiteIsolation, siteIsolation } from '../origins/site-isolation.ts';
 import { ownedPointers } from '../pointers/owned.ts';
@@ -29,7 +29,7 @@ export const pointerList = s.list(
     address: v.pipe(hexAddress, v.toLowerCase()),
     label: v.pipe(
       v.string(),
-      v.transform((label) => plainText(label, mostLabelCharacters)),
+      v.transform((label) => sanitizeText(label, mostLabelCharacters)),
     ),
     states: v.nullable(v.pipe(v.string(), v.maxLength(mostStatesCharacters))),
     key: s.object({

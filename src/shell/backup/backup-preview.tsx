@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { shortAddress } from '../../address.ts';
-import { replaceDisruptive } from '../../util/plain-text.ts';
+import { replaceDisruptive } from '../../util/sanitize-text.ts';
 import { Button } from '../button.tsx';
 import { formatBytes, formatCount } from '../format.ts';
 import { useSiteIsolation } from '../origins/use-site-isolation.ts';

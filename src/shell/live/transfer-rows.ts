@@ -1,5 +1,5 @@
 import type { TransferReport } from '../../stats/transfers.ts';
-import { replaceDisruptive } from '../../util/plain-text.ts';
+import { replaceDisruptive } from '../../util/sanitize-text.ts';
 import { decodePath } from '../format.ts';
 import type { ListedSite } from '../gateway-api.ts';
 import { titleOf } from '../site-title.ts';

@@ -2,8 +2,8 @@ import { useEffect, useMemo } from 'preact/hooks';
 import { parseSiteList } from '../../catalogue.ts';
 import type { CatalogueEntry } from '../../server-config.ts';
 import { gateway } from '../gateway-api.ts';
-import { plainLine } from '../plain-line.ts';
 import { ProblemText } from '../problem-text.tsx';
+import { sanitizeLine } from '../sanitize-line.ts';
 import { Section } from '../section.tsx';
 import { shelfTexts } from '../texts/later.ts';
 import { useResource } from '../use-resource.ts';
@@ -20,11 +20,11 @@ export function Catalogue({ entries }: { entries: readonly CatalogueEntry[] }) {
             <CoverLink
               href={`/${address}/`}
               address={address}
-              title={plainLine(entry.title)}
+              title={sanitizeLine(entry.title)}
               icon={icon}
               picture={cover}
             >
-              {entry.description && <bdi>{plainLine(entry.description)}</bdi>}
+              {entry.description && <bdi>{sanitizeLine(entry.description)}</bdi>}
             </CoverLink>
           </li>
         );

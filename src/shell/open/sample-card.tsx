@@ -2,7 +2,7 @@ import { useEffect } from 'preact/hooks';
 import type { CatalogueEntry } from '../../server-config.ts';
 import { ContentLink } from '../content-link.tsx';
 import { siteOriginClient } from '../origins/site-origin-client.ts';
-import { plainLine } from '../plain-line.ts';
+import { sanitizeLine } from '../sanitize-line.ts';
 import { shelfTexts } from '../texts/later.ts';
 import { whenIdle } from '../when-idle.ts';
 import { picturesOf } from './catalogue.tsx';
@@ -18,8 +18,8 @@ export function SampleCard({ sample }: { sample: CatalogueEntry }) {
       <Cover address={address} icon={icon} picture={cover} />
       <span class="sample-text">
         <span class="label">{shelfTexts().sample}</span>
-        <bdi class="sample-title">{plainLine(sample.title)}</bdi>
-        {sample.description && <bdi class="sample-description">{plainLine(sample.description)}</bdi>}
+        <bdi class="sample-title">{sanitizeLine(sample.title)}</bdi>
+        {sample.description && <bdi class="sample-description">{sanitizeLine(sample.description)}</bdi>}
         <span class="button">{shelfTexts().openSample}</span>
       </span>
     </ContentLink>

@@ -1,6 +1,6 @@
 import type { Site } from '../../library/library.ts';
 import { decodePath } from '../format.ts';
-import { plainLine } from '../plain-line.ts';
+import { sanitizeLine } from '../sanitize-line.ts';
 import { shelfTexts } from '../texts/later.ts';
 
 /**
@@ -9,6 +9,6 @@ import { shelfTexts } from '../texts/later.ts';
  */
 export function shelfTitle({ title, name, kind, reader = '', isManifest }: Site): string {
   const { untitled } = shelfTexts();
-  const own = plainLine(title ?? '') || name || plainLine(decodePath(/[^/]*\/?$/.exec(reader)![0]));
+  const own = sanitizeLine(title ?? '') || name || sanitizeLine(decodePath(/[^/]*\/?$/.exec(reader)![0]));
   return own || (isManifest ? untitled.manifest : untitled[kind]);
 }

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Provider } from '../../payment/vault.ts';
-import { plainText } from '../../util/plain-text.ts';
+import { sanitizeText } from '../../util/sanitize-text.ts';
 
 /** A wallet of this browser. */
 export interface Wallet {
@@ -40,7 +40,7 @@ function walletOf(detail: unknown): Wallet | undefined {
   if (typeof info?.uuid !== 'string' || typeof info.name !== 'string' || !isProvider(provider))
     return undefined;
   const icon = typeof info.icon === 'string' && isPicture(info.icon) ? info.icon : undefined;
-  return { id: info.uuid, name: plainText(info.name, mostNameCharacters), icon, provider };
+  return { id: info.uuid, name: sanitizeText(info.name, mostNameCharacters), icon, provider };
 }
 
 function isProvider(value: unknown): value is Provider {

@@ -1,5 +1,5 @@
 import { type Publication, publications } from '../../gateway/state/publications.ts';
-import { plainText } from '../../util/plain-text.ts';
+import { sanitizeText } from '../../util/sanitize-text.ts';
 import { GatewayApiError } from '../gateway-api.ts';
 import { publishedTexts } from '../texts/published.ts';
 import type { PublishAnswer } from './messages.ts';
@@ -34,7 +34,7 @@ export async function noteDone(input: PublicationInput): Promise<boolean> {
     id,
     isPrivate,
     isFolder: picked.isFolder,
-    title: (await titleIn(picked)) || plainText(picked.name, mostTitleCharacters),
+    title: (await titleIn(picked)) || sanitizeText(picked.name, mostTitleCharacters),
     name: picked.name.slice(0, mostNameCharacters),
     files: picked.files.length,
     bytes: picked.bytes,
@@ -53,5 +53,5 @@ async function titleIn({ files, isFolder }: Picked): Promise<string> {
   const html = await index.file.slice(0, titleBytes).text();
   // The parser runs no script and loads nothing.
   const { title } = new DOMParser().parseFromString(html, 'text/html');
-  return plainText(title, mostTitleCharacters);
+  return sanitizeText(title, mostTitleCharacters);
 }

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { contentHref, type ReaderLocation } from './location.ts';
-import { plainName } from './plain-name.ts';
+import { sanitizeName } from './sanitize-name.ts';
 import { readerTexts } from './texts/texts.ts';
 
 /** One picture. An SVG file in an `img` element runs no script and loads nothing. */
@@ -9,7 +9,7 @@ export function PictureReader({ location, name }: { location: ReaderLocation; na
   if (isBroken) return <p class="empty">{readerTexts().gallery.failed}</p>;
   return (
     <p class="reader-picture">
-      <img src={contentHref(location)} alt={plainName(name)} onError={() => setBroken(true)} />
+      <img src={contentHref(location)} alt={sanitizeName(name)} onError={() => setBroken(true)} />
     </p>
   );
 }

@@ -5,7 +5,7 @@ import { Icon } from '../icons.tsx';
 import { hrefOf } from '../route.ts';
 import { texts } from '../texts/texts.ts';
 import { contentHref, nameOf, parentOf, type ReaderLocation, readerHref } from './location.ts';
-import { plainName } from './plain-name.ts';
+import { sanitizeName } from './sanitize-name.ts';
 import { readerTexts } from './texts/texts.ts';
 
 interface Props {
@@ -27,7 +27,7 @@ export function ReaderHeading({ location, title, site, isThere, children }: Prop
   const href = readerHref(location);
   const isFolder = location.path === '' || location.path?.endsWith('/');
   useEffect(() => {
-    document.title = `${plainName(title)} · ${texts.appName}`;
+    document.title = `${sanitizeName(title)} · ${texts.appName}`;
   }, [title]);
   useEffect(() => heading.current?.focus({ preventScroll: true }), [href]);
   return (
@@ -42,11 +42,11 @@ export function ReaderHeading({ location, title, site, isThere, children }: Prop
       </a>
       <div class="reader-names">
         <h1 ref={heading} tabIndex={-1}>
-          <bdi>{plainName(title)}</bdi>
+          <bdi>{sanitizeName(title)}</bdi>
         </h1>
         {site !== title && (
           <p class="note">
-            <bdi>{plainName(site)}</bdi>
+            <bdi>{sanitizeName(site)}</bdi>
           </p>
         )}
       </div>
@@ -65,7 +65,7 @@ export function ReaderHeading({ location, title, site, isThere, children }: Prop
               title={t.download}
             >
               <Icon name="save" />
-              <span class="visually-hidden">{`${t.download}: ${plainName(nameOf(location) || title)}`}</span>
+              <span class="visually-hidden">{`${t.download}: ${sanitizeName(nameOf(location) || title)}`}</span>
             </a>
           </>
         )}

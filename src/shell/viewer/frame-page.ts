@@ -1,6 +1,6 @@
 import { Address } from '../../address.ts';
 import { clientQuestion, viewQuestion } from '../../gateway/origins/view-shim.ts';
-import { plainText } from '../../util/plain-text.ts';
+import { sanitizeText } from '../../util/sanitize-text.ts';
 import type { ShownPage } from './view-api.ts';
 
 /** The page of a frame, as the page itself describes it. */
@@ -75,7 +75,7 @@ export function parseFramePage(
   const { origin: found, pathname, search, hash } = new URL(url);
   // The origin of a `blob:` URL is that of its page.
   if (found !== origin || !pathname.startsWith('/') || pathname.startsWith('/-/')) return null;
-  const text = typeof title === 'string' ? plainText(title.slice(0, 4_000), mostTitleCharacters) : '';
+  const text = typeof title === 'string' ? sanitizeText(title.slice(0, 4_000), mostTitleCharacters) : '';
   if (isOwnOrigin) return { path: pathname + search, hash, title: text, root: null };
   const [, root = '', path = ''] = /^\/([^/]*)\/?(.*)$/s.exec(pathname) ?? [];
   return root ? { path: `/${path}${search}`, hash, title: text, root } : null;

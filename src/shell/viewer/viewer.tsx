@@ -6,8 +6,8 @@ import { decodePath } from '../format.ts';
 import { gateway, type ListedSite } from '../gateway-api.ts';
 import { useNames } from '../names/names-store.ts';
 import { siteOriginClient } from '../origins/site-origin-client.ts';
-import { plainLine } from '../plain-line.ts';
 import type { ViewRoute } from '../route.ts';
+import { sanitizeLine } from '../sanitize-line.ts';
 import { addressOfPath } from '../site-href.ts';
 import { placeOf, titleOf } from '../site-title.ts';
 import { texts } from '../texts/texts.ts';
@@ -187,7 +187,7 @@ export default function Viewer({ route, active, isBypassed }: Props) {
 
 /** The name of a file of a stranger. */
 function nameIn(path: string): string {
-  return plainLine(decodePath(path.replace(/^.*\/|[?].*$/gs, '')));
+  return sanitizeLine(decodePath(path.replace(/^.*\/|[?].*$/gs, '')));
 }
 
 /** A pointer's entry in the library has the address of its target, and the path of the pointer. */

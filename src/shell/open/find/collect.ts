@@ -1,7 +1,7 @@
 import { type NameBook, type NameMeaning, written } from '../../../names/name-book.ts';
 import type { CatalogueEntry } from '../../../server-config.ts';
 import type { FilesOfSite, GatewayConfig, ListedSite } from '../../gateway-api.ts';
-import { plainLine } from '../../plain-line.ts';
+import { sanitizeLine } from '../../sanitize-line.ts';
 import { findTexts, shelfTexts } from '../../texts/later.ts';
 import type { AddressInput } from '../address-input.ts';
 import { shelfTitle } from '../shelf-title.ts';
@@ -75,8 +75,8 @@ function ofEntry({ title, address, description = '' }: CatalogueEntry, source: s
   const hex = address.toLowerCase();
   return {
     kind: 'catalogue',
-    title: plainLine(title),
-    detail: plainLine(detail),
+    title: sanitizeLine(title),
+    detail: sanitizeLine(detail),
     address: hex,
     path: `/${hex}/`,
   };
@@ -88,8 +88,8 @@ function ofFile(file: string, root: string, site: string): Suggestion {
   const folder = file.slice(0, slash);
   return {
     kind: 'file',
-    title: plainLine(file.slice(slash)),
-    detail: plainLine([site, folder].filter(Boolean).join(' · ')),
+    title: sanitizeLine(file.slice(slash)),
+    detail: sanitizeLine([site, folder].filter(Boolean).join(' · ')),
     path: root + file.split('/').map(encodeURIComponent).join('/'),
   };
 }

@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'preact/hooks';
 import { formatCount } from '../../format.ts';
 import type { TextReaderProps } from '../file-reader.tsx';
-import { codePointName, plainName } from '../plain-name.ts';
+import { codePointName, sanitizeName } from '../sanitize-name.ts';
 import { useBounded } from '../show-more.tsx';
 import { readerTexts } from '../texts/texts.ts';
 import { useTask } from '../use-task.ts';
@@ -30,7 +30,7 @@ export function CodeReader({ name, text, isCut }: TextReaderProps) {
         </label>
       </p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also by keyboard */}
-      <section class="code-frame" aria-label={t.code.label(plainName(name))} tabIndex={0}>
+      <section class="code-frame" aria-label={t.code.label(sanitizeName(name))} tabIndex={0}>
         <pre class={isWrapped ? 'code-text code-wrapped' : 'code-text'}>
           <code>
             {lines.slice(0, shown).map((line, at) => (

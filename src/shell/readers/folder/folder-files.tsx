@@ -3,8 +3,8 @@ import { formatBytes } from '../../format.ts';
 import { Icon } from '../../icons.tsx';
 import { opensInReader } from '../kinds.ts';
 import { contentHref, readerHref } from '../location.ts';
-import { plainName } from '../plain-name.ts';
 import type { FolderFile } from '../read-content.ts';
+import { sanitizeName } from '../sanitize-name.ts';
 import { useBounded } from '../show-more.tsx';
 import { readerTexts } from '../texts/texts.ts';
 
@@ -16,7 +16,7 @@ export function FolderFiles({ files, title }: { files: FolderFile[]; title: stri
   const { shown, more } = useBounded(files.length, filesPerStep);
   return (
     <div class="card reader-files">
-      <ul aria-label={t.list.label(plainName(title))}>
+      <ul aria-label={t.list.label(sanitizeName(title))}>
         {files.slice(0, shown).map((file) => (
           <li key={file.location.path}>
             <FileLink file={file} />
@@ -34,7 +34,7 @@ function FileLink({ file: { kind, name, location, size } }: { file: FolderFile }
   const content = (
     <>
       <Icon name={isFolder ? 'folder' : 'file'} />
-      <bdi class="file-name">{plainName(name)}</bdi>
+      <bdi class="file-name">{sanitizeName(name)}</bdi>
       <span class="note">{isFolder ? t.list.folder : formatBytes(size)}</span>
     </>
   );

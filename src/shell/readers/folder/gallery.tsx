@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { contentHref } from '../location.ts';
-import { plainName } from '../plain-name.ts';
 import type { FolderFile } from '../read-content.ts';
+import { sanitizeName } from '../sanitize-name.ts';
 import { useBounded } from '../show-more.tsx';
 import { readerTexts } from '../texts/texts.ts';
 import { Lightbox } from './lightbox.tsx';
@@ -15,13 +15,13 @@ export function Gallery({ pictures, title }: { pictures: FolderFile[]; title: st
   const [open, setOpen] = useState<number | null>(null);
   return (
     <>
-      <ul class="gallery" aria-label={t.gallery.label(plainName(title))}>
+      <ul class="gallery" aria-label={t.gallery.label(sanitizeName(title))}>
         {pictures.slice(0, shown).map(({ name, location }, at) => (
           <li key={location.path}>
             <button
               type="button"
               class="gallery-picture"
-              aria-label={t.gallery.open(plainName(name))}
+              aria-label={t.gallery.open(sanitizeName(name))}
               onClick={() => setOpen(at)}
             >
               <Thumbnail url={contentHref(location)} name={name} />
@@ -39,6 +39,6 @@ export function Gallery({ pictures, title }: { pictures: FolderFile[]; title: st
 
 function Thumbnail({ url, name }: { url: string; name: string }) {
   const [isBroken, setBroken] = useState(false);
-  if (isBroken) return <bdi class="note">{plainName(name)}</bdi>;
+  if (isBroken) return <bdi class="note">{sanitizeName(name)}</bdi>;
   return <img src={url} alt="" loading="lazy" decoding="async" onError={() => setBroken(true)} />;
 }

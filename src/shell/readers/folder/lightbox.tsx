@@ -3,8 +3,8 @@ import { Button } from '../../button.tsx';
 import { formatCount } from '../../format.ts';
 import { Icon } from '../../icons.tsx';
 import { contentHref } from '../location.ts';
-import { plainName } from '../plain-name.ts';
 import type { FolderFile } from '../read-content.ts';
+import { sanitizeName } from '../sanitize-name.ts';
 import { readerTexts } from '../texts/texts.ts';
 
 interface Props {
@@ -52,7 +52,13 @@ export function Lightbox({ pictures, at, onMove, onClose }: Props) {
   }
 
   return (
-    <dialog ref={dialog} class="lightbox" aria-label={plainName(name)} onClose={onClose} onKeyDown={keyDown}>
+    <dialog
+      ref={dialog}
+      class="lightbox"
+      aria-label={sanitizeName(name)}
+      onClose={onClose}
+      onKeyDown={keyDown}
+    >
       <figure
         onPointerDown={({ clientX, clientY }) => {
           start.current = { x: clientX, y: clientY };
@@ -68,13 +74,13 @@ export function Lightbox({ pictures, at, onMove, onClose }: Props) {
           <img
             key={at}
             src={contentHref(location)}
-            alt={plainName(name)}
+            alt={sanitizeName(name)}
             draggable={false}
             onError={() => setBroken(at)}
           />
         )}
         <figcaption aria-live="polite">
-          <bdi>{plainName(name)}</bdi>
+          <bdi>{sanitizeName(name)}</bdi>
           <span class="note">{t.position(formatCount(at + 1), formatCount(last + 1))}</span>
         </figcaption>
       </figure>

@@ -3,7 +3,7 @@ import { typeOfName } from '../../../gateway/http/content-type.ts';
 import { Button } from '../../button.tsx';
 import { Icon } from '../../icons.tsx';
 import { contentHref, type ReaderLocation } from '../location.ts';
-import { plainName } from '../plain-name.ts';
+import { sanitizeName } from '../sanitize-name.ts';
 import { useBounded } from '../show-more.tsx';
 import { readerTexts } from '../texts/texts.ts';
 import { offerMediaSession } from './media-session.ts';
@@ -41,7 +41,10 @@ export function Player({ items, title }: { items: Item[]; title: string }) {
       previous: at > 0 ? () => play(at - 1) : null,
       next: at < items.length - 1 ? () => play(at + 1) : null,
     };
-    return offerMediaSession({ title: plainName(withoutExtension(name)), album: plainName(title) }, actions);
+    return offerMediaSession(
+      { title: sanitizeName(withoutExtension(name)), album: sanitizeName(title) },
+      actions,
+    );
   });
 
   function keyDown(event: KeyboardEvent) {
@@ -62,7 +65,11 @@ export function Player({ items, title }: { items: Item[]; title: string }) {
   }
 
   return (
-    <section class={`card player player-${Media}`} aria-label={t.label(plainName(title))} onKeyDown={keyDown}>
+    <section
+      class={`card player player-${Media}`}
+      aria-label={t.label(sanitizeName(title))}
+      onKeyDown={keyDown}
+    >
       <Media
         key={at}
         ref={media}
@@ -70,13 +77,13 @@ export function Player({ items, title }: { items: Item[]; title: string }) {
         controls
         preload="metadata"
         autoPlay={isStarted}
-        aria-label={plainName(name)}
+        aria-label={sanitizeName(name)}
         onPlay={() => setStarted(true)}
         onEnded={() => play(at + 1)}
         onError={() => setFailed(new Set(failed).add(at))}
       />
       <p class="player-now">
-        <bdi class="player-title">{plainName(withoutExtension(name))}</bdi>
+        <bdi class="player-title">{sanitizeName(withoutExtension(name))}</bdi>
         {items.length > 1 && (
           <span class="actions">
             <Button look="icon" aria-label={t.previous} aria-disabled={at === 0} onClick={() => play(at - 1)}>
@@ -94,7 +101,7 @@ export function Player({ items, title }: { items: Item[]; title: string }) {
         )}
       </p>
       <p class="note note-problem" role="status">
-        {failed.has(at) && t.failed(plainName(name))}
+        {failed.has(at) && t.failed(sanitizeName(name))}
       </p>
       {items.length > 1 && (
         <>
@@ -106,10 +113,10 @@ export function Player({ items, title }: { items: Item[]; title: string }) {
                   type="button"
                   class="playlist-item"
                   aria-current={index === at ? 'true' : undefined}
-                  aria-label={t.play(plainName(item.name))}
+                  aria-label={t.play(sanitizeName(item.name))}
                   onClick={() => play(index)}
                 >
-                  <bdi>{plainName(withoutExtension(item.name))}</bdi>
+                  <bdi>{sanitizeName(withoutExtension(item.name))}</bdi>
                 </button>
               </li>
             ))}

@@ -1,7 +1,7 @@
 import { useRef, useState } from 'preact/hooks';
 import { Button } from '../../button.tsx';
 import { formatCount } from '../../format.ts';
-import { plainName } from '../plain-name.ts';
+import { sanitizeName } from '../sanitize-name.ts';
 import { readerTexts } from '../texts/texts.ts';
 import {
   countOf,
@@ -134,7 +134,7 @@ export function JsonTree({ root, name }: { root: JsonValue; name: string }) {
         class="json-tree"
         role="tree"
         ref={tree}
-        aria-label={t.json.label(plainName(name))}
+        aria-label={t.json.label(sanitizeName(name))}
         onKeyDown={keyDown}
       >
         {rows.map((row) => (
@@ -176,7 +176,7 @@ function RowText({ row: { key, value, more }, isOpen }: { row: Row; isOpen: bool
       {key !== undefined && (
         <>
           <bdi class={typeof key === 'number' ? 'json-index' : 'json-key'}>
-            {plainName(shortened(String(key)))}
+            {sanitizeName(shortened(String(key)))}
           </bdi>
           <span class="json-colon">: </span>
         </>
@@ -195,7 +195,7 @@ function ValueText({ value }: { value: JsonValue }) {
     return <span class="json-count">{`${isList ? '[ ]' : '{ }'} ${text}`}</span>;
   }
   if (typeof value === 'string') {
-    return <bdi class="json-string">{plainName(JSON.stringify(shortened(value)))}</bdi>;
+    return <bdi class="json-string">{sanitizeName(JSON.stringify(shortened(value)))}</bdi>;
   }
   return <span class="json-literal">{value instanceof ExactNumber ? value.text : String(value)}</span>;
 }

@@ -3,7 +3,7 @@ import { language } from '../../texts/texts.ts';
 import { CodeReader } from '../code/code-reader.tsx';
 import type { TextReaderProps } from '../file-reader.tsx';
 import { Loading } from '../loading.tsx';
-import { plainName } from '../plain-name.ts';
+import { sanitizeName } from '../sanitize-name.ts';
 import { runTask } from '../tasks.ts';
 import { readerTexts } from '../texts/texts.ts';
 import { createDocumentFrame, fillDocumentFrame, followDocument, followFragments } from './document-frame.ts';
@@ -27,7 +27,7 @@ export function MarkdownReader(props: TextReaderProps) {
       ]);
       const fragment = sanitize(html);
       const { pictures } = prepare(fragment, location, globalThis.location.origin, t.markdown);
-      const frame = createDocumentFrame(plainName(name));
+      const frame = createDocumentFrame(sanitizeName(name));
       const isLoaded = new Promise((resolve) => frame.addEventListener('load', resolve, { once: true }));
       place.current!.replaceChildren(frame);
       await isLoaded;

@@ -4,7 +4,7 @@ import { locale } from '../../texts/texts.ts';
 import { CodeReader } from '../code/code-reader.tsx';
 import type { TextReaderProps } from '../file-reader.tsx';
 import { Loading } from '../loading.tsx';
-import { plainName } from '../plain-name.ts';
+import { sanitizeName } from '../sanitize-name.ts';
 import { useBounded } from '../show-more.tsx';
 import { readerTexts } from '../texts/texts.ts';
 import { useTask } from '../use-task.ts';
@@ -37,7 +37,7 @@ function TableView({ table: { header, rows, columns, isBounded }, name }: { tabl
   );
   const { shown, more } = useBounded(sorted.length, rowsPerStep);
   const titles = Array.from({ length: columns }, (_, at) =>
-    plainName(header[at]?.trim() || t.table.column(at + 1)),
+    sanitizeName(header[at]?.trim() || t.table.column(at + 1)),
   );
 
   function sortBy(column: number) {
@@ -57,7 +57,7 @@ function TableView({ table: { header, rows, columns, isBounded }, name }: { tabl
         </span>
       </p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also by keyboard */}
-      <section class="table-frame" aria-label={t.table.label(plainName(name))} tabIndex={0}>
+      <section class="table-frame" aria-label={t.table.label(sanitizeName(name))} tabIndex={0}>
         <table>
           <thead>
             <tr>
@@ -104,6 +104,6 @@ function TableView({ table: { header, rows, columns, isBounded }, name }: { tabl
 function plainCell(text: string): string {
   return text
     .split(/\r\n|\r|\n/)
-    .map(plainName)
+    .map(sanitizeName)
     .join('\n');
 }

@@ -1,4 +1,4 @@
-import { replaceDisruptive } from '../util/plain-text.ts';
+import { replaceDisruptive } from '../util/sanitize-text.ts';
 
 const mostCharacters = 100;
 
@@ -7,7 +7,7 @@ const mostCharacters = 100;
  * result has no separator, no control character and no dot at its start, and no option can begin like it.
  * @returns undefined if nothing is left.
  */
-export function plainFilename(path: string): string | undefined {
+export function sanitizeFilename(path: string): string | undefined {
   const last = path.split(/[/\\]/).findLast((segment) => segment !== '') ?? '';
   const plain = replaceDisruptive(last, '')
     .replace(/[<>:"|?*]/g, '')

@@ -1,7 +1,7 @@
-import { replaceDisruptive } from '../../util/plain-text.ts';
+import { replaceDisruptive } from '../../util/sanitize-text.ts';
 
 /** A stranger's name for the screen: characters that could disguise the name are replaced. */
-export function plainName(name: string): string {
+export function sanitizeName(name: string): string {
   return replaceDisruptive(name, '\ufffd');
 }
 

@@ -13,7 +13,7 @@ export function replaceDisruptive(text: string, by: string | ((character: string
  * Makes a text from a stranger fit for one line: without disruptive characters. White space is collapsed.
  * @param most the most characters (code points) of the result.
  */
-export function plainText(text: string, most: number): string {
+export function sanitizeText(text: string, most: number): string {
   const line = replaceDisruptive(text, ' ').replace(/\s+/g, ' ').trim();
   // Cut before the split into characters, so that a huge text costs no more than a long one.
   return Array.from(line.slice(0, 2 * most))
