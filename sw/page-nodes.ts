@@ -14,34 +14,34 @@ declare const self: ServiceWorkerGlobalScope;
 export class PageNodes implements NodeSource {
   readonly #broker: NodeBroker;
 
-  readonly #findOwner: () => Promise<boolean>;
+  readonly #findLeader: () => Promise<boolean>;
   /** The page that gave the last port. */
   #page: Client | undefined;
   /** Ports of sites' workers that wait for a page. */
   #waiting: MessagePort[] = [];
 
-  /** @param isOwner whether a page may give this worker a port. */
-  constructor(isOwner: (client: Client) => boolean) {
-    this.#findOwner = async () => {
-      const pages = (await self.clients.matchAll({ type: 'window' })).filter(isOwner);
+  /** @param mayOffer whether a page may give this worker a port. */
+  constructor(mayOffer: (client: Client) => boolean) {
+    this.#findLeader = async () => {
+      const pages = (await self.clients.matchAll({ type: 'window' })).filter(mayOffer);
       for (const page of pages) page.postMessage({ type: nodesMessage });
       return pages.length > 0;
     };
-    this.#broker = new NodeBroker({ clock: systemClock, findOwner: this.#findOwner });
+    this.#broker = new NodeBroker({ clock: systemClock, findLeader: this.#findLeader });
   }
 
-  /** Uses the owner at the other end of the port. */
+  /** Uses the leader at the other end of the port. */
   connect(port: MessagePort, page: Client): void {
     this.#page = page;
     this.#broker.connect(port);
     for (const waiting of this.#waiting.splice(0)) page.postMessage({ type: nodesMessage }, [waiting]);
   }
 
-  /** Passes the port of a site's worker on to the owner. */
+  /** Passes the port of a site's worker on to the leader. */
   async pass(port: MessagePort): Promise<void> {
     const page = this.#page && (await self.clients.get(this.#page.id));
     if (page) page.postMessage({ type: nodesMessage }, [port]);
-    else if (await this.#findOwner()) this.#waiting.push(port);
+    else if (await this.#findLeader()) this.#waiting.push(port);
   }
 
   /** @throws AntwayError also `PEERS_UNREACHABLE` with `details.problem` `metered` or `offline`. */

@@ -30,7 +30,7 @@ const decoder = {
   // The gateway's origin needs it, too, before it leads to the origin of a site.
   sharedUrl: deployment.site && new URL(decoderWasmUrl, `${protocol}//${deployment.site.rootHost}`).href,
 };
-const nodes = new PageNodes(isNodeOwner);
+const nodes = new PageNodes(mayOfferNodes);
 const gateway = createWorkerGateway(deployment, {
   nodes,
   platform: {
@@ -99,9 +99,9 @@ self.addEventListener('message', (event) => {
   // The shell sends this message when its first screen is idle.
   if (event.data?.type === 'STORE_FILES' && isShell(event.source))
     event.waitUntil(completeFiles(event.ports));
-  // The page that owns the connections to nodes sends this message. Another page has it passed on, for a site.
+  // The page with the connections to nodes sends this message. Another page has it passed on, for a site.
   const [port] = event.ports;
-  if (event.data?.type === nodesMessage && port && isNodeOwner(event.source)) {
+  if (event.data?.type === nodesMessage && port && mayOfferNodes(event.source)) {
     if (event.data.isForSite) event.waitUntil(nodes.pass(port));
     else nodes.connect(port, event.source);
   }
@@ -113,10 +113,10 @@ function isShell(source: ExtendableMessageEvent['source']): source is WindowClie
 }
 
 /**
- * Whether a page may give this worker a port to the owner of the connections to nodes: a window of the shell. On a
- * site's own origin it is the shell's hidden frame, which no page of the site can frame.
+ * Whether a page may give this worker a port to the leader, the page with the connections to nodes: a window of the
+ * shell. On a site's own origin it is the shell's hidden frame, which no page of the site can frame.
  */
-function isNodeOwner(source: ExtendableMessageEvent['source']): source is WindowClient {
+function mayOfferNodes(source: ExtendableMessageEvent['source']): source is WindowClient {
   if (hasShell) return isShell(source) && source.frameType !== 'nested';
   return (
     source instanceof WindowClient &&

@@ -1,4 +1,4 @@
-// `npm run perf:nodes-memory`: the memory of the page that owns the connections to nodes, while 1 GB is read.
+// `npm run perf:nodes-memory`: the memory of the page with the connections to nodes, while 1 GB is read.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';

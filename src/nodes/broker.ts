@@ -3,8 +3,8 @@ import { AntwayError, isAbort } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { raceAbort } from '../util/watchdog.ts';
 import { type Clock, withTimeout } from './clock.ts';
+import { LeaderPort } from './leader-port.ts';
 import type { NodesStatus } from './nodes.ts';
-import { OwnerPort } from './owner-port.ts';
 import { portLimits } from './port-limits.ts';
 import type { Port, RecordKind } from './port-messages.ts';
 import { Semaphore } from './semaphore.ts';
@@ -12,10 +12,10 @@ import { Semaphore } from './semaphore.ts';
 export interface BrokerOptions {
   clock: Clock;
   /**
-   * Asks the pages for a port to the owner of the connections, which then comes to `connect`.
+   * Asks the pages for a port to the leader, which then comes to `connect`.
    * @returns false if no page could have the connections.
    */
-  findOwner(): Promise<boolean>;
+  findLeader(): Promise<boolean>;
 }
 
 export interface BrokerRequest<T> {
@@ -25,38 +25,38 @@ export interface BrokerRequest<T> {
   onFirstByte?(): void;
 }
 
-/** Reads records from nodes for a worker, through the page that owns the connections. */
+/** Reads records from nodes for a worker, through the page with the connections. */
 export class NodeBroker {
   readonly #options: BrokerOptions;
   readonly #places = new Semaphore(portLimits.requests);
-  #owner: OwnerPort | undefined;
-  #search: Promise<OwnerPort> | undefined;
-  #found: (owner: OwnerPort) => void = () => undefined;
+  #leader: LeaderPort | undefined;
+  #search: Promise<LeaderPort> | undefined;
+  #found: (leader: LeaderPort) => void = () => undefined;
 
   constructor(options: BrokerOptions) {
     this.#options = options;
   }
 
-  /** Asks the owner for its status. @returns undefined if no page has the connections. */
+  /** Asks the leader for its status. @returns undefined if no page has the connections. */
   async status(): Promise<NodesStatus | undefined> {
-    if (this.#owner && !this.#owner.lost) return this.#owner.report();
-    // The next call may know the owner.
-    this.#currentOwner(new AbortController().signal).catch(() => undefined);
+    if (this.#leader && !this.#leader.lost) return this.#leader.report();
+    // The next call may know the leader.
+    this.#currentLeader(new AbortController().signal).catch(() => undefined);
     return undefined;
   }
 
-  /** Uses a new owner. Requests in progress are asked again there. */
+  /** Uses a new leader. Requests in progress are asked again there. */
   connect(port: Port): void {
-    const former = this.#owner;
-    this.#owner = new OwnerPort(port, this.#options.clock);
-    this.#found(this.#owner);
+    const former = this.#leader;
+    this.#leader = new LeaderPort(port, this.#options.clock);
+    this.#found(this.#leader);
     former?.end();
   }
 
   /**
    * @throws AntwayError as `Nodes.chunk`; `CORRUPT` if the bytes do not verify; `PEERS_UNREACHABLE` with `details.problem`
-   *   `no-page` if no page is open that could have the connections, `no-owner` if no page has them; the signal's reason
-   *   when aborted.
+   *   `no-page` if no page is open that could have the connections, `no-leader` if no page has them; the signal's
+   *   reason when aborted.
    */
   async fetch<T>(address: Address, options: BrokerRequest<T>): Promise<T> {
     const [record] = await this.#ask('chunk', address, limits.chunkBytes, options);
@@ -93,12 +93,12 @@ export class NodeBroker {
     const release = await this.#places.take(signal);
     try {
       for (let isAgain = false; ; ) {
-        const owner = await this.#currentOwner(signal);
+        const leader = await this.#currentLeader(signal);
         try {
-          return await owner.ask(kind, address, limit, { signal, onFirstByte });
+          return await leader.ask(kind, address, limit, { signal, onFirstByte });
         } catch (error) {
-          const isReplaced = this.#owner !== owner;
-          if (error !== owner.lost || (isAgain && !isReplaced)) throw error;
+          const isReplaced = this.#leader !== leader;
+          if (error !== leader.lost || (isAgain && !isReplaced)) throw error;
           isAgain ||= !isReplaced;
         }
       }
@@ -107,30 +107,30 @@ export class NodeBroker {
     }
   }
 
-  /** Requests that need an owner share one search. */
-  #currentOwner(signal: AbortSignal): Promise<OwnerPort> {
-    if (this.#owner && !this.#owner.lost) return Promise.resolve(this.#owner);
-    this.#search ??= this.#searchOwner().finally(() => {
+  /** Requests that need a leader share one search. */
+  #currentLeader(signal: AbortSignal): Promise<LeaderPort> {
+    if (this.#leader && !this.#leader.lost) return Promise.resolve(this.#leader);
+    this.#search ??= this.#searchLeader().finally(() => {
       this.#search = undefined;
     });
     return raceAbort(this.#search, signal);
   }
 
-  async #searchOwner(): Promise<OwnerPort> {
-    const { clock, findOwner } = this.#options;
-    const noOwner = (problem = 'no-owner') =>
+  async #searchLeader(): Promise<LeaderPort> {
+    const { clock, findLeader } = this.#options;
+    const noLeader = (problem = 'no-leader') =>
       new AntwayError('PEERS_UNREACHABLE', 'No page of the gateway has connections to nodes.', { problem });
     return withTimeout(
       clock,
-      portLimits.ownerWaitMs,
+      portLimits.leaderWaitMs,
       undefined,
-      () => noOwner(),
+      () => noLeader(),
       (own) => {
-        const found = new Promise<OwnerPort>((resolve, reject) => {
+        const found = new Promise<LeaderPort>((resolve, reject) => {
           this.#found = resolve;
           // A page may come later even if the pages could not be asked.
-          findOwner().then(
-            (isPossible) => isPossible || reject(noOwner('no-page')),
+          findLeader().then(
+            (isPossible) => isPossible || reject(noLeader('no-page')),
             () => undefined,
           );
         });

@@ -1,4 +1,4 @@
-/** Limits of the worker's requests to the page that owns the connections. Times in milliseconds. */
+/** Limits of the worker's requests to the page with the connections. Times in milliseconds. */
 export const portLimits = Object.freeze({
   /** Requests that a worker sends at the same time. The others wait in the worker. */
   requests: 64,
@@ -13,9 +13,9 @@ export const portLimits = Object.freeze({
   /** A context asks another for a sign of life each `tickMs`. After so many asks without one, the other is silent. */
   tickMs: 300,
   silentTicks: 5,
-  /** How often the worker looks for the owner's status after a question, and the pause before each look. */
+  /** How often the worker looks for the leader's status after a question, and the pause before each look. */
   reportLooks: 10,
   reportLookMs: 50,
-  /** How long a request waits for a page that owns the connections: longer than it takes another page to take over. */
-  ownerWaitMs: 4_000,
+  /** How long a request waits for a leader: longer than it takes another page to take over. */
+  leaderWaitMs: 4_000,
 });

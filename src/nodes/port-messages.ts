@@ -5,13 +5,13 @@ import type { NodesStatus } from './nodes.ts';
 import { portLimits } from './port-limits.ts';
 
 /**
- * The messages between the worker, which reads records, and the page that owns the connections to nodes. The two can be
- * of different builds, so each checks all that the other sends.
+ * The messages between the worker, which reads records, and the leader, the page with the connections to nodes. The
+ * two can be of different builds, so each checks all that the other sends.
  */
 
 /**
- * The type of two messages. The owner sends it to the worker, with a port. The worker sends it to the pages that may be
- * owners, when it needs one.
+ * The type of two messages. The leader sends it to the worker, with a port. The worker sends it to the pages that may
+ * be leaders, when it needs one.
  */
 export const nodesMessage = 'NODES' as const;
 
@@ -39,7 +39,7 @@ export type WorkerMessage =
   /** The worker does not use the port any more. */
   | { type: 'end' };
 
-export type OwnerMessage =
+export type LeaderMessage =
   | { type: 'status'; status: NodesStatus }
   | { type: 'first-byte'; id: number }
   /** One chunk, or the pointer records of several nodes. The buffers are transferred. */
@@ -67,7 +67,7 @@ export function parseWorkerMessage(message: unknown): WorkerMessage | undefined 
 }
 
 /** @returns undefined if the message breaks the protocol. */
-export function parseOwnerMessage(message: unknown): OwnerMessage | undefined {
+export function parseLeaderMessage(message: unknown): LeaderMessage | undefined {
   const read = reader(message);
   const type = read('type');
   if (type === 'end') return { type };

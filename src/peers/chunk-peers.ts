@@ -20,7 +20,7 @@ export interface NodeSource {
   /**
    * @throws AntwayError `NOT_FOUND` if a majority of the nodes closest to the address does not have the record,
    *   `PEERS_UNREACHABLE` if too few nodes answered, with `details.problem` `no-page` if no page is open that can connect to
-   *   nodes, `no-owner` if no page does.
+   *   nodes, `no-leader` if no page does.
    */
   fetch<T>(address: Address, options: FetchOptions<T> & { onFirstByte?(): void }): Promise<T>;
   pointers<T>(address: Address, options: PointerOptions<T>): Promise<T[]>;

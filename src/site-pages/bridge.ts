@@ -24,7 +24,7 @@ const lookMs = 20;
 
 addEventListener('message', async ({ origin, source, data, ports: [port] }) => {
   if (origin !== rootOrigin || source !== parent || data?.type !== bridgeMessage || !port) return;
-  // The site's worker wants a port to the page that owns the connections to nodes. The shell expects `BridgeReady` first.
+  // The site's worker wants a port to the page with the connections to nodes. The shell expects `BridgeReady` first.
   let isReady = false;
   let isWished = false;
   const wish = () => {

@@ -32,7 +32,7 @@ export type BridgeRequest = { id: number } & (
   | { kind: 'files'; folder: string }
   /** Asks the browser not to evict this origin's data. */
   | { kind: 'persist' }
-  /** Has a port for the site's worker, to the page that owns the connections to nodes. No answer follows. */
+  /** Has a port for the site's worker, to the page with the connections to nodes. No answer follows. */
   | { kind: 'nodes' }
 );
 

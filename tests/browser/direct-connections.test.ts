@@ -51,10 +51,10 @@ test('connections to nodes are off at first, and their code is not loaded', asyn
   await expect(setting(gateway.shell)).not.toBeChecked();
   await expect(setting(gateway.shell)).toHaveAccessibleDescription(/The nodes learn your IP address/);
   expect(await pages(gateway.shell)).toEqual([0, 0]);
-  expect(loaded.filter((url) => url.includes('own-nodes'))).toEqual([]);
+  expect(loaded.filter((url) => url.includes('offer-nodes'))).toEqual([]);
   expect(await isConnectable(gateway.shell)).toBe(false);
   await allow(gateway.shell);
-  expect(loaded.filter((url) => url.includes('own-nodes'))).toHaveLength(1);
+  expect(loaded.filter((url) => url.includes('offer-nodes'))).toHaveLength(1);
   expect(await pages(gateway.shell)).toEqual([1, 0]);
 });
 

@@ -21,7 +21,7 @@ function offerPort(page: Page | Frame): Promise<void> {
     Object.assign(globalThis, { heard });
     const { port1, port2 } = new MessageChannel();
     port1.onmessage = ({ data }) => heard.push(data);
-    // A page that owns connections reports them at once.
+    // The leader reports its connections at once.
     port1.postMessage({ type: 'status', status: { connected: 9, known: 9, lookups: 0 } });
     navigator.serviceWorker.controller!.postMessage({ type: 'NODES' }, [port2]);
   });

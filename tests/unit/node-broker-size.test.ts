@@ -22,7 +22,7 @@ it(`the worker's half of the access to nodes has at most ${budget.toLocaleString
     },
   })) as [Rolldown.RolldownOutput];
   const [{ code }] = output;
-  expect(code).toContain('no-owner');
+  expect(code).toContain('no-leader');
   const bytes = brotliCompressSync(code).length;
   console.log(`the worker's half of the access to nodes: ${bytes.toLocaleString('en')} bytes, Brotli`);
   expect(bytes).toBeLessThanOrEqual(budget);

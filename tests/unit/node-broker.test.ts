@@ -6,10 +6,10 @@ import { limits } from '../../src/limits.ts';
 import { NodeBroker } from '../../src/nodes/broker.ts';
 import { systemClock } from '../../src/nodes/clock.ts';
 import { nodeError } from '../../src/nodes/node-error.ts';
+import { NodeLeader } from '../../src/nodes/node-leader.ts';
 import type { Nodes, RecordReadOptions } from '../../src/nodes/nodes.ts';
-import { NodeOwner } from '../../src/nodes/owner.ts';
 import { portLimits } from '../../src/nodes/port-limits.ts';
-import type { OwnerMessage, WorkerMessage } from '../../src/nodes/port-messages.ts';
+import type { LeaderMessage, WorkerMessage } from '../../src/nodes/port-messages.ts';
 import type { ChunkPeers } from '../../src/peers/chunk-peers.ts';
 import { loadBlake3 } from '../../src/self-encryption/blake3.ts';
 import { raceAbort } from '../../src/util/watchdog.ts';
@@ -66,20 +66,20 @@ class ScriptedNodes {
 
 const hang = () => new Promise<Uint8Array<ArrayBuffer>>(() => undefined);
 
-function setup({ findOwner = async () => true }: { findOwner?: () => Promise<boolean> } = {}) {
+function setup({ findLeader = async () => true }: { findLeader?: () => Promise<boolean> } = {}) {
   const clock = new VirtualClock();
   let searches = 0;
   const broker = new NodeBroker({
     clock,
-    findOwner: () => {
+    findLeader: () => {
       searches++;
-      return findOwner();
+      return findLeader();
     },
   });
-  const owner = (nodes: ScriptedNodes = new ScriptedNodes()) => {
+  const leader = (nodes: ScriptedNodes = new ScriptedNodes()) => {
     const freezer = new Freezer();
     const lost = new AbortController();
-    const served = new NodeOwner({
+    const served = new NodeLeader({
       nodes: nodes satisfies Pick<Nodes, 'chunk' | 'pointers' | 'status' | 'close'>,
       verify: { chunk: same, pointer: same },
       signal: lost.signal,
@@ -90,12 +90,12 @@ function setup({ findOwner = async () => true }: { findOwner?: () => Promise<boo
     return { nodes, freezer, lost, worker, page };
   };
   /** A page of which the test itself sends the messages. */
-  const rawOwner = () => {
+  const rawLeader = () => {
     const [worker, page] = FakePort.pair();
     broker.connect(worker);
     return page;
   };
-  return { clock, broker, owner, rawOwner, searches: () => searches };
+  return { clock, broker, leader, rawLeader, searches: () => searches };
 }
 
 const requests = ({ received }: FakePort) =>
@@ -103,8 +103,8 @@ const requests = ({ received }: FakePort) =>
 
 describe('a broker', () => {
   it('has the interface of peers', async () => {
-    const { clock, broker, owner } = setup();
-    owner();
+    const { clock, broker, leader } = setup();
+    leader();
     const peers: ChunkPeers = broker;
     expect(await clock.run(peers.fetch(address, { signal: never, expectedBytes: 3, verify }))).toEqual(bytes);
     const pointers = peers.pointers!(address, { signal: never, isKnown: false, verify });
@@ -113,8 +113,8 @@ describe('a broker', () => {
   });
 
   it('verifies chunks as the path of the peers does', async () => {
-    const { clock, broker, rawOwner } = setup();
-    const page = rawOwner();
+    const { clock, broker, rawLeader } = setup();
+    const page = rawLeader();
     const blake3 = await loadBlake3();
     const own = Address.fromBytes(blake3(bytes));
     const ask = async (sent: Uint8Array<ArrayBuffer>, id: number) => {
@@ -131,24 +131,24 @@ describe('a broker', () => {
   });
 
   it('reports the first byte once', async () => {
-    const { clock, broker, owner } = setup();
-    owner();
+    const { clock, broker, leader } = setup();
+    leader();
     let firsts = 0;
     await clock.run(broker.fetch(address, { signal: never, verify, onFirstByte: () => firsts++ }));
     expect(firsts).toBe(1);
   });
 
   it('transfers exactly the record from a larger buffer', async () => {
-    const { clock, broker, owner } = setup();
+    const { clock, broker, leader } = setup();
     const large = new Uint8Array([9, 1, 2, 3, 9]);
-    owner(new ScriptedNodes(async () => large.subarray(1, 4)));
+    leader(new ScriptedNodes(async () => large.subarray(1, 4)));
     expect(await clock.run(broker.fetch(address, { signal: never, verify }))).toEqual(bytes);
     expect(large).toHaveLength(5);
   });
 
   it.each(['NOT_FOUND', 'PEERS_UNREACHABLE', 'CORRUPT'] as const)('passes the error %s on', async (code) => {
-    const { clock, broker, owner } = setup();
-    owner(new ScriptedNodes(() => Promise.reject(new AntwayError(code, 'No\u202e record\n<b>.'))));
+    const { clock, broker, leader } = setup();
+    leader(new ScriptedNodes(() => Promise.reject(new AntwayError(code, 'No\u202e record\n<b>.'))));
     await expect(clock.run(broker.fetch(address, { signal: never, verify }))).rejects.toMatchObject({
       code,
       message: 'No record <b>.',
@@ -157,14 +157,14 @@ describe('a broker', () => {
   });
 
   it('returns no pointers if no node answers', async () => {
-    const { clock, broker, owner } = setup();
-    owner(new ScriptedNodes(() => Promise.reject(nodeError('unreachable', 'None.'))));
+    const { clock, broker, leader } = setup();
+    leader(new ScriptedNodes(() => Promise.reject(nodeError('unreachable', 'None.'))));
     expect(await clock.run(broker.pointers(address, { signal: never, isKnown: false, verify }))).toEqual([]);
   });
 
   it('does not wait for a long lookup of a pointer that is known', async () => {
-    const { clock, broker, owner } = setup();
-    const { nodes } = owner(new ScriptedNodes(hang));
+    const { clock, broker, leader } = setup();
+    const { nodes } = leader(new ScriptedNodes(hang));
     expect(await clock.run(broker.pointers(address, { signal: never, isKnown: true, verify }))).toEqual([]);
     expect(clock.now()).toBe(limits.pointerMs.answer);
     await clock.pass(1);
@@ -172,8 +172,8 @@ describe('a broker', () => {
   });
 
   it('drops the pointer records that do not verify', async () => {
-    const { clock, broker, rawOwner } = setup();
-    const page = rawOwner();
+    const { clock, broker, rawLeader } = setup();
+    const page = rawLeader();
     const read = broker.pointers(address, { signal: never, isKnown: false, verify });
     await Promise.resolve();
     page.postMessage({ type: 'answer', id: 0, records: [new ArrayBuffer(3), bytes.slice().buffer] });
@@ -181,8 +181,8 @@ describe('a broker', () => {
   });
 
   it('cancels the request in the page when the caller aborts', async () => {
-    const { clock, broker, owner } = setup();
-    const { nodes } = owner(new ScriptedNodes(hang));
+    const { clock, broker, leader } = setup();
+    const { nodes } = leader(new ScriptedNodes(hang));
     const controller = new AbortController();
     const read = broker.fetch(address, { signal: controller.signal, verify });
     await clock.pass(10);
@@ -192,20 +192,20 @@ describe('a broker', () => {
     expect(nodes).toMatchObject({ aborted: 1, running: 0 });
   });
 
-  it('knows the status of the owner, and of none without an owner', async () => {
-    const { clock, broker, owner, searches } = setup();
+  it('knows the status of the leader, and of none without a leader', async () => {
+    const { clock, broker, leader, searches } = setup();
     expect(await clock.run(broker.status())).toBeUndefined();
     expect(searches()).toBe(1);
-    const { lost } = owner();
+    const { lost } = leader();
     expect(await clock.run(broker.status())).toEqual({ connected: 3, known: 40, lookups: 1 });
     lost.abort();
     await clock.pass(1);
     expect(await clock.run(broker.status())).toBeUndefined();
   });
 
-  it('knows no status of an owner that is frozen', async () => {
-    const { clock, broker, owner } = setup();
-    const { freezer } = owner();
+  it('knows no status of a leader that is frozen', async () => {
+    const { clock, broker, leader } = setup();
+    const { freezer } = leader();
     expect(await clock.run(broker.status())).toBeDefined();
     freezer.freeze();
     expect(await clock.run(broker.status())).toBeUndefined();
@@ -215,11 +215,11 @@ describe('a broker', () => {
   });
 
   it('works through the ports of the platform', async () => {
-    const broker = new NodeBroker({ clock: systemClock, findOwner: async () => true });
+    const broker = new NodeBroker({ clock: systemClock, findLeader: async () => true });
     const lost = new AbortController();
     const { port1, port2 } = new MessageChannel();
     const nodes = new ScriptedNodes();
-    new NodeOwner({ nodes, verify: { chunk: same, pointer: same }, signal: lost.signal }).serve(port1);
+    new NodeLeader({ nodes, verify: { chunk: same, pointer: same }, signal: lost.signal }).serve(port1);
     broker.connect(port2);
     expect(await broker.fetch(address, { signal: never, verify })).toEqual(bytes);
     nodes.script = hang;
@@ -229,7 +229,7 @@ describe('a broker', () => {
     setTimeout(() => {
       const { port1, port2 } = new MessageChannel();
       const next = { nodes: new ScriptedNodes(), verify: { chunk: same, pointer: same }, signal: never };
-      end = new NodeOwner(next).serve(port1);
+      end = new NodeLeader(next).serve(port1);
       broker.connect(port2);
     }, 100);
     expect(await read).toEqual(bytes);
@@ -237,27 +237,27 @@ describe('a broker', () => {
   });
 });
 
-describe('a broker without an owner', () => {
+describe('a broker without a leader', () => {
   it('waits for one', async () => {
-    const { clock, broker, owner, searches } = setup();
+    const { clock, broker, leader, searches } = setup();
     const read = Promise.all([1, 2].map(() => broker.fetch(address, { signal: never, verify })));
     await clock.pass(1_900);
-    owner();
+    leader();
     expect(await clock.run(read)).toEqual([bytes, bytes]);
     expect(searches()).toBe(1);
   });
 
   it('fails after a bounded wait, and searches again for the next request', async () => {
     const { clock, broker, searches } = setup();
-    const failure = { code: 'PEERS_UNREACHABLE', details: { problem: 'no-owner' } };
+    const failure = { code: 'PEERS_UNREACHABLE', details: { problem: 'no-leader' } };
     await expect(clock.run(broker.fetch(address, { signal: never, verify }))).rejects.toMatchObject(failure);
-    expect(clock.now()).toBe(portLimits.ownerWaitMs);
+    expect(clock.now()).toBe(portLimits.leaderWaitMs);
     await expect(clock.run(broker.fetch(address, { signal: never, verify }))).rejects.toMatchObject(failure);
     expect(searches()).toBe(2);
   });
 
   it('fails at once if no page could have the connections', async () => {
-    const { clock, broker } = setup({ findOwner: async () => false });
+    const { clock, broker } = setup({ findLeader: async () => false });
     await expect(clock.run(broker.fetch(address, { signal: never, verify }))).rejects.toMatchObject({
       details: { problem: 'no-page' },
     });
@@ -265,10 +265,10 @@ describe('a broker without an owner', () => {
   });
 
   it('waits even if the pages cannot be asked', async () => {
-    const { clock, broker, owner } = setup({ findOwner: () => Promise.reject(new Error('no clients')) });
+    const { clock, broker, leader } = setup({ findLeader: () => Promise.reject(new Error('no clients')) });
     const read = broker.fetch(address, { signal: never, verify });
     await clock.pass(100);
-    owner();
+    leader();
     expect(await clock.run(read)).toEqual(bytes);
   });
 
@@ -282,86 +282,86 @@ describe('a broker without an owner', () => {
   });
 });
 
-describe('a new owner', () => {
+describe('a new leader', () => {
   it('gets the requests in progress', async () => {
-    const { clock, broker, owner } = setup();
-    const first = owner(new ScriptedNodes(hang));
+    const { clock, broker, leader } = setup();
+    const first = leader(new ScriptedNodes(hang));
     const reads = Promise.all([1, 2, 3].map(() => broker.fetch(address, { signal: never, verify })));
     await clock.pass(100);
-    const second = owner();
+    const second = leader();
     expect(await clock.run(reads)).toEqual([bytes, bytes, bytes]);
     expect([first.nodes.reads, second.nodes.reads]).toEqual([3, 3]);
     expect(first.nodes).toMatchObject({ aborted: 3, running: 0 });
   });
 
-  it('gets the requests of an owner that has lost the lock', async () => {
-    const { clock, broker, owner } = setup();
-    const { nodes, lost, page } = owner(new ScriptedNodes(hang));
+  it('gets the requests of a leader that has lost the lock', async () => {
+    const { clock, broker, leader } = setup();
+    const { nodes, lost, page } = leader(new ScriptedNodes(hang));
     const read = broker.fetch(address, { signal: never, verify });
     await clock.pass(100);
     lost.abort();
     expect(nodes.isClosed).toBe(true);
     expect(page.isClosed).toBe(true);
     await clock.pass(100);
-    owner();
+    leader();
     expect(await clock.run(read)).toEqual(bytes);
   });
 
-  it('gets the requests of an owner that is frozen', async () => {
-    const { clock, broker, owner } = setup();
-    const { freezer } = owner(new ScriptedNodes(hang));
+  it('gets the requests of a leader that is frozen', async () => {
+    const { clock, broker, leader } = setup();
+    const { freezer } = leader(new ScriptedNodes(hang));
     const read = broker.fetch(address, { signal: never, verify });
     await clock.pass(10_000);
     const frozenAt = clock.now();
     freezer.freeze();
     await clock.pass(2_000);
-    owner();
+    leader();
     expect(await clock.run(read)).toEqual(bytes);
     expect(clock.now() - frozenAt).toBe(2_000);
     freezer.thaw();
     await clock.pass(1_000);
   });
 
-  it('is not asked a third time for a request that two owners did not answer', async () => {
-    const { clock, broker, owner } = setup();
-    const first = owner(new ScriptedNodes(hang));
+  it('is not asked a third time for a request that two leaders did not answer', async () => {
+    const { clock, broker, leader } = setup();
+    const first = leader(new ScriptedNodes(hang));
     const read = broker.fetch(address, { signal: never, verify });
     await clock.pass(10);
     first.lost.abort();
     await clock.pass(10);
-    const second = owner(new ScriptedNodes(hang));
+    const second = leader(new ScriptedNodes(hang));
     await clock.pass(10);
     second.lost.abort();
     await expect(clock.run(read)).rejects.toMatchObject({
       code: 'PEERS_UNREACHABLE',
-      details: { problem: 'owner-lost' },
+      details: { problem: 'leader-lost' },
     });
   });
 
   it('is asked again however often pages replace its port by another one', async () => {
-    const { clock, broker, owner } = setup();
-    owner(new ScriptedNodes(hang));
+    const { clock, broker, leader } = setup();
+    leader(new ScriptedNodes(hang));
     const read = broker.fetch(address, { signal: never, verify });
     for (let i = 0; i < 4; i++) {
       await clock.pass(10);
-      owner(new ScriptedNodes(hang));
+      leader(new ScriptedNodes(hang));
     }
     await clock.pass(10);
-    owner();
+    leader();
     expect(await clock.run(read)).toEqual(bytes);
   });
 
   it('is not asked again for requests that were answered with an error', async () => {
-    const { clock, broker, owner } = setup();
-    owner(new ScriptedNodes(() => Promise.reject(nodeError('unreachable', 'None.'))));
+    const { clock, broker, leader } = setup();
+    leader(new ScriptedNodes(() => Promise.reject(nodeError('unreachable', 'None.'))));
     await expect(clock.run(broker.fetch(address, { signal: never, verify }))).rejects.toThrow('None.');
-    const { nodes } = owner();
+    const { nodes } = leader();
     await clock.pass(10);
     expect(nodes.reads).toBe(0);
   });
 });
 
-describe('an owner that sends nonsense', () => {
+describe('a leader that sends nonsense', () => {
   const wrong: [string, unknown][] = [
     ['no message', 'hello'],
     [
@@ -373,21 +373,21 @@ describe('an owner that sends nonsense', () => {
     ['a view', { type: 'answer', id: 0, records: [bytes] }],
     ['an unknown error', { type: 'error', id: 0, code: 'toString', message: '' }],
   ];
-  it.each(wrong)('%s: is given up, and the next owner is asked', async (_, message) => {
-    const { clock, broker, owner, rawOwner } = setup();
-    const page = rawOwner();
+  it.each(wrong)('%s: is given up, and the next leader is asked', async (_, message) => {
+    const { clock, broker, leader, rawLeader } = setup();
+    const page = rawLeader();
     const read = broker.fetch(address, { signal: never, verify });
     await Promise.resolve();
     page.postMessage(message);
     await clock.pass(10);
     expect(page.received.at(-1)).toEqual({ type: 'end' });
-    owner();
+    leader();
     expect(await clock.run(read)).toEqual(bytes);
   });
 
   it('answers of unknown requests and second answers change nothing', async () => {
-    const { clock, broker, rawOwner } = setup();
-    const page = rawOwner();
+    const { clock, broker, rawLeader } = setup();
+    const page = rawLeader();
     const answer = (id: number, ...sent: number[]) =>
       page.postMessage({ type: 'answer', id, records: [Uint8Array.from(sent).buffer] });
     const first = broker.fetch(address, { signal: never, verify });
@@ -406,8 +406,8 @@ describe('an owner that sends nonsense', () => {
   });
 
   it('a long error message is cut', async () => {
-    const { clock, broker, rawOwner } = setup();
-    const page = rawOwner();
+    const { clock, broker, rawLeader } = setup();
+    const page = rawLeader();
     const read = broker.fetch(address, { signal: never, verify });
     await Promise.resolve();
     page.postMessage({ type: 'error', id: 0, code: 'NOT_FOUND', message: 'x'.repeat(1_000_000) });
@@ -416,10 +416,10 @@ describe('an owner that sends nonsense', () => {
   });
 });
 
-describe('an owner', () => {
+describe('a leader', () => {
   it('works on a limited number of requests, and gets a limited number', async () => {
-    const { clock, broker, owner } = setup();
-    const { nodes, page } = owner(
+    const { clock, broker, leader } = setup();
+    const { nodes, page } = leader(
       new ScriptedNodes(async () => {
         await clock.delay(100);
         return bytes.slice();
@@ -433,8 +433,8 @@ describe('an owner', () => {
   });
 
   it('gives the place of a cancelled request to the next', async () => {
-    const { clock, broker, owner } = setup();
-    const { nodes } = owner(
+    const { clock, broker, leader } = setup();
+    const { nodes } = leader(
       new ScriptedNodes((read) =>
         read < portLimits.atOncePerPort ? hang() : Promise.resolve(bytes.slice()),
       ),
@@ -460,7 +460,7 @@ describe('an owner', () => {
     const clock = new VirtualClock();
     const [worker, page] = FakePort.pair();
     const nodes = new ScriptedNodes(hang);
-    new NodeOwner({ nodes, verify: { chunk: same, pointer: same }, signal: never }).serve(page);
+    new NodeLeader({ nodes, verify: { chunk: same, pointer: same }, signal: never }).serve(page);
     for (const message of messages) worker.postMessage(message);
     await clock.pass(1);
     expect(worker.received.at(-1)).toEqual({ type: 'end' });
@@ -472,10 +472,10 @@ describe('an owner', () => {
     const [worker, page] = FakePort.pair();
     const nodes = new ScriptedNodes(hang);
     const options = { nodes, verify: { chunk: same, pointer: same }, signal: never, requestMs: 20 };
-    new NodeOwner(options).serve(page);
+    new NodeLeader(options).serve(page);
     const count = portLimits.atOncePerPort + 1;
     for (let id = 0; id < count; id++) worker.postMessage({ ...good, id });
-    const errors = () => (worker.received as OwnerMessage[]).filter(({ type }) => type === 'error');
+    const errors = () => (worker.received as LeaderMessage[]).filter(({ type }) => type === 'error');
     await vi.waitFor(() => expect(errors()).toHaveLength(count));
     expect(errors()[0]).toEqual({
       type: 'error',
@@ -493,7 +493,7 @@ describe('an owner', () => {
     const clock = new VirtualClock();
     const [worker, page] = FakePort.pair();
     const nodes = new ScriptedNodes();
-    new NodeOwner({ nodes, verify: { chunk: same, pointer: same }, signal: never }).serve(page);
+    new NodeLeader({ nodes, verify: { chunk: same, pointer: same }, signal: never }).serve(page);
     worker.postMessage({ ...good, limit: 2 });
     await clock.pass(1);
     expect(worker.received.at(-1)).toMatchObject({ type: 'error', code: 'CORRUPT' });
@@ -502,10 +502,10 @@ describe('an owner', () => {
   it('serves several workers, and the end of one does not concern the others', async () => {
     const clock = new VirtualClock();
     const nodes = new ScriptedNodes();
-    const served = new NodeOwner({ nodes, verify: { chunk: same, pointer: same }, signal: never });
+    const served = new NodeLeader({ nodes, verify: { chunk: same, pointer: same }, signal: never });
     const ends: (() => void)[] = [];
     const brokers = [1, 2].map(() => {
-      const broker = new NodeBroker({ clock, findOwner: async () => true });
+      const broker = new NodeBroker({ clock, findLeader: async () => true });
       const [worker, page] = FakePort.pair();
       ends.push(served.serve(page));
       broker.connect(worker);
@@ -519,9 +519,9 @@ describe('an owner', () => {
   it('has places for a worker while another one has many requests that take long', async () => {
     const clock = new VirtualClock();
     const nodes = new ScriptedNodes();
-    const served = new NodeOwner({ nodes, verify: { chunk: same, pointer: same }, signal: never });
+    const served = new NodeLeader({ nodes, verify: { chunk: same, pointer: same }, signal: never });
     const [busy, other] = [1, 2].map(() => {
-      const broker = new NodeBroker({ clock, findOwner: async () => true });
+      const broker = new NodeBroker({ clock, findLeader: async () => true });
       const [worker, page] = FakePort.pair();
       served.serve(page);
       broker.connect(worker);
@@ -543,7 +543,7 @@ describe('an owner', () => {
   it('that has lost the lock already closes its connections and refuses ports', async () => {
     const clock = new VirtualClock();
     const nodes = new ScriptedNodes();
-    const served = new NodeOwner({
+    const served = new NodeLeader({
       nodes,
       verify: { chunk: same, pointer: same },
       signal: AbortSignal.abort(),

@@ -4,9 +4,9 @@ import { Address } from '../../src/address.ts';
 import { ChannelClient } from '../../src/nodes/channel-client.ts';
 import { FrameReader, frameMessages } from '../../src/nodes/frames.ts';
 import { nodeError } from '../../src/nodes/node-error.ts';
+import { NodeLeader } from '../../src/nodes/node-leader.ts';
 import { nodeLimits } from '../../src/nodes/node-limits.ts';
-import { NodeOwner } from '../../src/nodes/owner.ts';
-import type { OwnerMessage } from '../../src/nodes/port-messages.ts';
+import type { LeaderMessage } from '../../src/nodes/port-messages.ts';
 import { addressOf, channelTo, honestAnswer, nodeIdentity, responseFrame } from '../support/node-server.ts';
 import { noise } from '../support/publish.ts';
 import { SimulatedNetwork } from '../support/simulated-nodes.ts';
@@ -72,14 +72,14 @@ describe('a chunk of 4 MiB from a node', () => {
       chunk: async <T>(_: Address, { verify }: { verify(bytes: Uint8Array<ArrayBuffer>): T | Promise<T> }) =>
         verify(frame.subarray(200)),
     };
-    const owner = new NodeOwner({
+    const leader = new NodeLeader({
       nodes,
       verify: { chunk: () => undefined, pointer: () => undefined },
       signal: never,
     });
     const { port1, port2 } = new MessageChannel();
-    const end = owner.serve(port1);
-    const answer = new Promise<Extract<OwnerMessage, { type: 'answer' }>>((resolve) => {
+    const end = leader.serve(port1);
+    const answer = new Promise<Extract<LeaderMessage, { type: 'answer' }>>((resolve) => {
       port2.onmessage = ({ data }) => data.type === 'answer' && resolve(data);
     });
     const allocated = countAllocations();

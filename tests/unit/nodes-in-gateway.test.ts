@@ -135,7 +135,7 @@ describe('a gateway without a peer', () => {
     ['a subresource', 'fetch', 'no-page'],
     ['a frame', 'iframe', 'no-page'],
     // A page is open, so the viewer would not help: no loop of redirects.
-    ['a navigation while a page is open', 'document', 'no-owner'],
+    ['a navigation while a page is open', 'document', 'no-leader'],
     ['a navigation on a metered connection', 'document', 'metered'],
   ] as const)('answers %s with the error', async (_, as, problem) => {
     const { nodes, ask } = await start({ useNodes: true });

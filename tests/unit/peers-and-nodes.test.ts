@@ -150,7 +150,7 @@ describe('peers and nodes', () => {
     });
   });
 
-  it.each(['no-page', 'no-owner'])('count no node as asked while there is %s', async (problem) => {
+  it.each(['no-page', 'no-leader'])('count no node as asked while there is %s', async (problem) => {
     const nodes = failing('PEERS_UNREACHABLE', problem);
     expect(await failureOf(pool(nodes, (await hasNot()).url).fetch())).toMatchObject({
       code: 'NOT_FOUND',

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { limits } from '../../src/limits.ts';
 import { portLimits } from '../../src/nodes/port-limits.ts';
-import { parseOwnerMessage, parseWorkerMessage } from '../../src/nodes/port-messages.ts';
+import { parseLeaderMessage, parseWorkerMessage } from '../../src/nodes/port-messages.ts';
 
 const request = { type: 'request', id: 3, kind: 'chunk', address: 'ab'.repeat(32), limit: 100 };
 const status = { connected: 1, known: 2, lookups: 0 };
@@ -58,7 +58,7 @@ describe('a message of the worker', () => {
   });
 });
 
-describe('a message of the owner', () => {
+describe('a message of the leader', () => {
   it.each([
     [answer],
     [{ ...answer, records: [] }],
@@ -67,7 +67,7 @@ describe('a message of the owner', () => {
     [{ type: 'first-byte', id: 1 }],
     [{ type: 'end' }],
   ])('is accepted: %o', (message) => {
-    expect(parseOwnerMessage(message)).toEqual(message);
+    expect(parseLeaderMessage(message)).toEqual(message);
   });
 
   it.each([
@@ -94,7 +94,7 @@ describe('a message of the owner', () => {
     [{ type: 'hasOwnProperty', id: 1 }],
     [{ type: 'first-byte' }],
   ])('is refused: %o', (message) => {
-    expect(parseOwnerMessage(message)).toBeUndefined();
+    expect(parseLeaderMessage(message)).toBeUndefined();
   });
 });
 
@@ -107,7 +107,7 @@ it('no value makes a parser throw', () => {
         { ...answer, records: [value] },
         { ...request, limit: value },
       ]) {
-        parseOwnerMessage(message);
+        parseLeaderMessage(message);
         parseWorkerMessage(message);
       }
     }),

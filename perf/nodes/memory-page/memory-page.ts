@@ -1,8 +1,8 @@
-/** A page that owns the connections to nodes, with a frame that reads through it. `memory.ts` calls it. */
+/** A page with connections to nodes, and a frame that reads through it. `memory.ts` calls it. */
 import { type Address, equalBytes } from '../../../src/address.ts';
 import { AntwayError } from '../../../src/errors.ts';
+import { NodeLeader } from '../../../src/nodes/node-leader.ts';
 import { openNodes } from '../../../src/nodes/open-nodes.ts';
-import { NodeOwner } from '../../../src/nodes/owner.ts';
 import { hashInTurns } from '../../../src/self-encryption/blake3.ts';
 import { redirectAnswers } from '../../../tests/browser/node-page/redirect.ts';
 import type { Progress, Reading } from './reader.ts';
@@ -34,11 +34,11 @@ const memoryPage: MemoryPage = {
   read(addresses, reading, url) {
     redirectAnswers(acceptElsewhere);
     const nodes = openNodes(addresses, { isLocal: true, remembers: false });
-    const owner = new NodeOwner({ nodes, verify, signal: new AbortController().signal });
+    const leader = new NodeLeader({ nodes, verify, signal: new AbortController().signal });
     const frame = document.createElement('iframe');
     const handOver = (reading?: Reading) => {
       const { port1, port2 } = new MessageChannel();
-      owner.serve(port1);
+      leader.serve(port1);
       frame.contentWindow!.postMessage(reading, '*', [port2]);
     };
     addEventListener('message', ({ source, data }: MessageEvent<Progress | undefined>) => {

@@ -29,7 +29,7 @@ const { signal } = new AbortController();
 /** A page whose processor is busy may be silent for too long. Then it gives another port, as a page of the shell does. */
 const broker = new NodeBroker({
   clock: systemClock,
-  findOwner: async () => {
+  findLeader: async () => {
     parent.postMessage(undefined, '*');
     return true;
   },

@@ -33,7 +33,7 @@ export class FetchFailure implements AttemptObserver {
     this.#nodesError = error;
     // Without a page that connects to nodes, no node was asked.
     const { problem } = error.details;
-    if (problem === 'no-page' || problem === 'no-owner') return;
+    if (problem === 'no-page' || problem === 'no-leader') return;
     const { code, message } = error;
     const milliseconds = Math.round(performance.now() - startedMs);
     this.#attempts.push({

@@ -20,8 +20,8 @@ export function useNodes(isRunning: boolean, config: GatewayConfig | null): void
   useEffect(() => {
     if (network === undefined) return;
     const stop = new AbortController();
-    import('./own-nodes.ts').then(
-      ({ ownNodes }) => ownNodes(JSON.parse(network), stop.signal),
+    import('./offer-nodes.ts').then(
+      ({ offerNodes }) => offerNodes(JSON.parse(network), stop.signal),
       (error) => console.warn('antway: this page cannot connect to nodes of the network', error),
     );
     return () => stop.abort();

@@ -115,7 +115,7 @@ class SiteBridge {
       });
   }
 
-  /** Gives the site's worker a port to the page that owns the connections to nodes, if there can be one. */
+  /** Gives the site's worker a port to the page with the connections to nodes, if there can be one. */
   #connectNodes(): void {
     if (!nodesForSites) return;
     const { port1, port2 } = new MessageChannel();
@@ -165,7 +165,7 @@ class SiteBridge {
 
 let nodesForSites: ((port: MessagePort) => void) | undefined;
 
-/** Connects the workers of sites to nodes. @param connect gives the port to the page that owns the connections. */
+/** Connects the workers of sites to nodes. @param connect gives the port to the page with the connections. */
 export function connectSites(connect: (port: MessagePort) => void, signal: AbortSignal): void {
   nodesForSites = connect;
   signal.addEventListener('abort', () => {

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { followLifecycle, Ownership, type PageChannel, withoutOwner } from '../../src/nodes/ownership.ts';
+import {
+  followLifecycle,
+  LeaderElection,
+  type PageChannel,
+  withoutLeader,
+} from '../../src/nodes/leader-election.ts';
 import { FakeLocks, LockTable } from '../support/fake-locks.ts';
 import { Freezer } from '../support/freezer.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
@@ -18,14 +23,14 @@ class Origin {
   }
 
   /** The pages that own connections. A frozen page may not have noticed yet that it has lost them. */
-  get owners(): Page[] {
-    return this.pages.filter(({ ownership }) => ownership.isOwner);
+  get leaders(): Page[] {
+    return this.pages.filter(({ election }) => election.isLeader);
   }
 
-  /** @returns after which time the page is an owner, in milliseconds. */
-  async timeUntilOwner(page: Page): Promise<number> {
+  /** @returns after which time the page is a leader, in milliseconds. */
+  async timeUntilLeader(page: Page): Promise<number> {
     const start = this.clock.now();
-    while (!page.ownership.isOwner && this.clock.now() - start < 60_000) await this.clock.pass(10);
+    while (!page.election.isLeader && this.clock.now() - start < 60_000) await this.clock.pass(10);
     return this.clock.now() - start;
   }
 }
@@ -61,25 +66,25 @@ class FakeChannel extends EventTarget implements PageChannel {
 class Page {
   readonly freezer = new Freezer();
   readonly locks: FakeLocks;
-  readonly ownership: Ownership;
+  readonly election: LeaderElection;
   readonly errors: unknown[] = [];
-  /** How often the page became the owner, and lost that. */
+  /** How often the page became the leader, and lost that. */
   gained = 0;
   lost = 0;
 
   constructor(origin: Origin) {
     this.locks = new FakeLocks(origin.locks, this.freezer);
-    this.ownership = new Ownership({
+    this.election = new LeaderElection({
       locks: this.locks,
       openChannel: () => new FakeChannel(origin, this.freezer),
       clock: this.freezer.clock(origin.clock),
-      own: (signal) => {
+      lead: (signal) => {
         this.gained++;
         signal.addEventListener('abort', () => this.lost++);
       },
       onError: (error) => this.errors.push(error),
     });
-    this.ownership.join();
+    this.election.join();
   }
 }
 
@@ -91,10 +96,10 @@ async function threePages() {
 }
 
 describe('the pages of an origin', () => {
-  it('have one owner, which stays the owner while it answers', async () => {
+  it('have one leader, which stays the leader while it answers', async () => {
     const { origin, clock, a, b, c } = await threePages();
     await clock.pass(600_000);
-    expect(origin.owners).toEqual([a]);
+    expect(origin.leaders).toEqual([a]);
     expect([a.gained, b.gained, c.gained]).toEqual([1, 0, 0]);
   });
 
@@ -102,21 +107,21 @@ describe('the pages of an origin', () => {
     const origin = new Origin();
     const page = origin.page();
     await origin.clock.pass(1);
-    expect(page.ownership.isOwner).toBe(true);
+    expect(page.election.isLeader).toBe(true);
     const idle = origin.clock.run(new Promise<void>(() => undefined));
     await expect(idle).rejects.toThrow('nothing is waiting for time');
   });
 
-  it('have the next owner at once when the owner leaves', async () => {
+  it('have the next leader at once when the leader leaves', async () => {
     const { origin, clock, a, b } = await threePages();
-    a.ownership.leave();
+    a.election.leave();
     expect(a).toMatchObject({ lost: 1 });
-    expect(a.ownership.isOwner).toBe(false);
+    expect(a.election.isLeader).toBe(false);
     await clock.pass(0);
-    expect(origin.owners).toEqual([b]);
+    expect(origin.leaders).toEqual([b]);
   });
 
-  it('have the next owner at once when the browser ends the owner', async () => {
+  it('have the next leader at once when the browser ends the leader', async () => {
     const { clock, a, b, c } = await threePages();
     a.locks.destroy();
     await clock.pass(0);
@@ -124,13 +129,13 @@ describe('the pages of an origin', () => {
   });
 
   it.each([0, 1, 150, 299, 300, 450])(
-    'have another owner within 2 s if the owner is frozen %i ms after a heartbeat',
+    'have another leader within 2 s if the leader is frozen %i ms after a heartbeat',
     async (after) => {
       const { origin, clock, a, b, c } = await threePages();
       await clock.pass(after);
       a.freezer.freeze();
       await clock.pass(1_200);
-      expect(origin.owners).toEqual([a]);
+      expect(origin.leaders).toEqual([a]);
       await clock.pass(800);
       expect(b.gained + c.gained).toBe(1);
       await clock.pass(60_000);
@@ -138,7 +143,7 @@ describe('the pages of an origin', () => {
     },
   );
 
-  it('have one owner after the former one wakes, which closes its connections', async () => {
+  it('have one leader after the former one wakes, which closes its connections', async () => {
     const { origin, clock, a, b, c } = await threePages();
     a.freezer.freeze();
     await clock.pass(30_000);
@@ -146,21 +151,21 @@ describe('the pages of an origin', () => {
     a.freezer.thaw();
     await clock.pass(0);
     expect(a.lost).toBe(1);
-    expect(origin.owners).toHaveLength(1);
-    expect(origin.owners).not.toContain(a);
+    expect(origin.leaders).toHaveLength(1);
+    expect(origin.leaders).not.toContain(a);
     await clock.pass(60_000);
     expect([a.gained, b.gained + c.gained]).toEqual([1, 1]);
   });
 
-  it('have another owner if the lock goes to a frozen page', async () => {
+  it('have another leader if the lock goes to a frozen page', async () => {
     const { origin, clock, a, b, c } = await threePages();
     b.freezer.freeze();
     await clock.pass(1_000);
-    a.ownership.leave();
-    expect(await origin.timeUntilOwner(c)).toBeLessThanOrEqual(2_000);
+    a.election.leave();
+    expect(await origin.timeUntilLeader(c)).toBeLessThanOrEqual(2_000);
     b.freezer.thaw();
     await clock.pass(1_000);
-    expect(origin.owners).toEqual([c]);
+    expect(origin.leaders).toEqual([c]);
     expect(b.lost).toBe(b.gained);
   });
 
@@ -172,7 +177,7 @@ describe('the pages of an origin', () => {
     b.freezer.thaw();
     c.freezer.thaw();
     await clock.pass(60_000);
-    expect(origin.owners).toEqual([a]);
+    expect(origin.leaders).toEqual([a]);
     expect([b.gained, c.gained]).toEqual([0, 0]);
   });
 
@@ -192,33 +197,33 @@ describe('the pages of an origin', () => {
     await clock.pass(60_000);
     for (const page of [a, b, c]) page.freezer.thaw();
     await clock.pass(60_000);
-    expect(origin.owners).toEqual([a]);
+    expect(origin.leaders).toEqual([a]);
     expect([a.gained, b.gained, c.gained]).toEqual([1, 0, 0]);
   });
 
-  it('are owners one after the other if each owner freezes', async () => {
+  it('are leaders one after the other if each leader freezes', async () => {
     const { origin, clock, a, b, c } = await threePages();
     a.freezer.freeze();
     await clock.pass(2_000);
-    const second = origin.owners.find((page) => page !== a)!;
+    const second = origin.leaders.find((page) => page !== a)!;
     second.freezer.freeze();
     await clock.pass(2_000);
     const third = second === b ? c : b;
-    expect(third.ownership.isOwner).toBe(true);
+    expect(third.election.isLeader).toBe(true);
   });
 
-  it('have no owner while other work needs that, and one owner after it', async () => {
+  it('have no leader while other work needs that, and one leader after it', async () => {
     const { origin, clock, a, b, c } = await threePages();
     let finish = (_: string) => {};
     const work = new Promise<string>((resolve) => (finish = resolve));
-    const done = withoutOwner(new FakeLocks(origin.locks, new Freezer()), () => work);
+    const done = withoutLeader(new FakeLocks(origin.locks, new Freezer()), () => work);
     await clock.pass(1_000);
-    expect(origin.owners).toEqual([]);
+    expect(origin.leaders).toEqual([]);
     expect([a.lost, b.gained, c.gained]).toEqual([1, 0, 0]);
     finish('done');
     expect(await done).toBe('done');
     await clock.pass(1_000);
-    expect(origin.owners).toHaveLength(1);
+    expect(origin.leaders).toHaveLength(1);
     expect([a.errors, b.errors, c.errors]).toEqual([[], [], []]);
   });
 
@@ -237,30 +242,30 @@ describe('the pages of an origin', () => {
 describe('a page', () => {
   it('can leave and join again', async () => {
     const { origin, clock, a, b } = await threePages();
-    a.ownership.leave();
-    a.ownership.leave();
+    a.election.leave();
+    a.election.leave();
     await clock.pass(1_000);
-    a.ownership.join();
-    a.ownership.join();
+    a.election.join();
+    a.election.join();
     await clock.pass(10_000);
-    expect(origin.owners).toEqual([b]);
+    expect(origin.leaders).toEqual([b]);
     expect(origin.channels.size).toBe(3);
   });
 
-  it('is the owner again if it joins at once and no other page lives', async () => {
+  it('is the leader again if it joins at once and no other page lives', async () => {
     const origin = new Origin();
     const page = origin.page();
     await origin.clock.pass(1);
-    page.ownership.leave();
-    page.ownership.join();
+    page.election.leave();
+    page.election.join();
     await origin.clock.pass(1);
     expect(page).toMatchObject({ gained: 2, lost: 1, errors: [] });
-    expect(page.ownership.isOwner).toBe(true);
+    expect(page.election.isLeader).toBe(true);
   });
 
   it('has no channel and no timer after it has left', async () => {
     const { origin, a, b, c } = await threePages();
-    for (const page of [c, b, a]) page.ownership.leave();
+    for (const page of [c, b, a]) page.election.leave();
     expect(origin.channels.size).toBe(0);
     const idle = origin.clock.run(new Promise<void>(() => undefined));
     await expect(idle).rejects.toThrow('nothing is waiting for time');
@@ -275,27 +280,27 @@ describe('a page', () => {
       const failure = new DOMException('No.', 'SecurityError');
       const locks = new FakeLocks(new LockTable(), new Freezer());
       const origin = new Origin();
-      const ownership = new Ownership({
+      const election = new LeaderElection({
         locks: how === 'the lock is refused' ? { request: () => Promise.reject(failure) } : locks,
         openChannel: () => {
           if (how === 'the channel is refused') throw failure;
           return new FakeChannel(origin, new Freezer());
         },
         clock,
-        own: () => {
+        lead: () => {
           throw failure;
         },
         onError: (error) => errors.push(error),
       });
-      ownership.join();
+      election.join();
       await clock.pass(10_000);
       expect(errors).toEqual([failure]);
-      expect(ownership.isOwner).toBe(false);
+      expect(election.isLeader).toBe(false);
       expect(origin.channels.size).toBe(0);
     },
   );
 
-  it('does not own connections if its lock is stolen before it hears of the lock', async () => {
+  it('does not lead if its lock is stolen before it hears of the lock', async () => {
     const origin = new Origin();
     const requests: { grant(): unknown; steal(): void }[] = [];
     const request = (_: string, __: unknown, callback: (lock: Lock) => unknown) =>
@@ -306,14 +311,14 @@ describe('a page', () => {
         });
       });
     let gained = 0;
-    const ownership = new Ownership({
+    const election = new LeaderElection({
       locks: { request: request as LockManager['request'] },
       openChannel: () => new FakeChannel(origin, new Freezer()),
       clock: origin.clock,
-      own: () => gained++,
+      lead: () => gained++,
       onError: () => undefined,
     });
-    ownership.join();
+    election.join();
     requests[0]!.steal();
     await origin.clock.pass(1);
     requests[0]!.grant();

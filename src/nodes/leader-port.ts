@@ -5,9 +5,9 @@ import type { Clock } from './clock.ts';
 import type { NodesStatus } from './nodes.ts';
 import { portLimits } from './port-limits.ts';
 import {
-  type OwnerMessage,
+  type LeaderMessage,
   type Port,
-  parseOwnerMessage,
+  parseLeaderMessage,
   type RecordKind,
   type WorkerMessage,
 } from './port-messages.ts';
@@ -27,16 +27,16 @@ interface Pending {
   reject(error: unknown): void;
 }
 
-/** The worker's end of the port to one owner. */
-export class OwnerPort {
+/** The worker's end of the port to one leader. */
+export class LeaderPort {
   readonly #port: Port;
   readonly #clock: Clock;
   readonly #pending = new Map<number, Pending>();
   #nextId = 0;
   #watch: SilenceWatch | undefined;
-  /** As the owner reported it since the last question. */
+  /** As the leader reported it since the last question. */
   #status: NodesStatus | undefined;
-  /** The error of all requests of a port whose owner is gone. */
+  /** The error of all requests of a port whose leader is gone. */
   lost: AntwayError | undefined;
 
   constructor(port: Port, clock: Clock) {
@@ -49,7 +49,7 @@ export class OwnerPort {
     port.start();
   }
 
-  /** @throws `lost` if the owner is gone; the owner's AntwayError; the signal's reason when aborted. */
+  /** @throws `lost` if the leader is gone; the leader's AntwayError; the signal's reason when aborted. */
   async ask(
     kind: RecordKind,
     address: Address,
@@ -82,7 +82,7 @@ export class OwnerPort {
     }
   }
 
-  /** Asks the owner for its status. @returns undefined if the owner is gone, or silent for a moment. */
+  /** Asks the leader for its status. @returns undefined if the leader is gone, or silent for a moment. */
   async report(): Promise<NodesStatus | undefined> {
     this.#status = undefined;
     this.#send({ type: 'ping' });
@@ -97,7 +97,7 @@ export class OwnerPort {
     if (this.lost) return;
     this.#send({ type: 'end' });
     this.lost = new AntwayError('PEERS_UNREACHABLE', 'The page with the connections to nodes is gone.', {
-      problem: 'owner-lost',
+      problem: 'leader-lost',
     });
     this.#watch?.end();
     this.#port.close();
@@ -118,7 +118,7 @@ export class OwnerPort {
 
   #received(data: unknown): void {
     if (this.lost) return;
-    const message = parseOwnerMessage(data);
+    const message = parseLeaderMessage(data);
     if (!message || message.type === 'end') {
       this.end();
       return;
@@ -132,7 +132,7 @@ export class OwnerPort {
     }
   }
 
-  #answered(message: Exclude<OwnerMessage, { type: 'status' | 'end' }>, pending: Pending): void {
+  #answered(message: Exclude<LeaderMessage, { type: 'status' | 'end' }>, pending: Pending): void {
     if (message.type === 'first-byte') pending.onFirstByte?.();
     else if (message.type === 'error') {
       const text = sanitizeText(message.message, portLimits.messageCharacters);

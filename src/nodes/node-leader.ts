@@ -4,17 +4,17 @@ import { raceAbort } from '../util/watchdog.ts';
 import { resized } from './buffers.ts';
 import type { Nodes } from './nodes.ts';
 import { portLimits } from './port-limits.ts';
-import { type OwnerMessage, type Port, parseWorkerMessage, type RecordRequest } from './port-messages.ts';
+import { type LeaderMessage, type Port, parseWorkerMessage, type RecordRequest } from './port-messages.ts';
 import { Semaphore } from './semaphore.ts';
 
-export interface NodeOwnerOptions {
+export interface NodeLeaderOptions {
   nodes: Pick<Nodes, 'chunk' | 'pointers' | 'status' | 'close'>;
   /** Throw if the bytes of a node are not those of the address: then the next node is asked. */
   verify: {
     chunk(address: Address, bytes: Uint8Array): void | Promise<void>;
     pointer(address: Address, bytes: Uint8Array): void | Promise<void>;
   };
-  /** Aborts when another page owns the connections, or this page is left. */
+  /** Aborts when another page leads, or this page is left. */
   signal: AbortSignal;
   /** How long a request may take once it has its place, in milliseconds. Default: two minutes. */
   requestMs?: number;
@@ -23,12 +23,12 @@ export interface NodeOwnerOptions {
 /** Longer than all steps of a record from far nodes. A request that takes longer will never be answered. */
 const longestRequestMs = 120_000;
 
-/** Answers the requests of workers, in the page that owns the connections to nodes. */
-export class NodeOwner {
-  readonly #options: NodeOwnerOptions;
+/** Answers the requests of workers, in the page with the connections to nodes. */
+export class NodeLeader {
+  readonly #options: NodeLeaderOptions;
   readonly #places = new Semaphore(portLimits.atOnce);
 
-  constructor(options: NodeOwnerOptions) {
+  constructor(options: NodeLeaderOptions) {
     this.#options = options;
     const { signal, nodes } = options;
     if (signal.aborted) nodes.close();
@@ -36,14 +36,14 @@ export class NodeOwner {
   }
 
   /**
-   * Serves a worker, until one side ends. The worker knows by the first message that this page is the owner.
+   * Serves a worker, until one side ends. The worker knows by the first message that this page is the leader.
    * @returns a function that ends it.
    */
   serve(port: Port): () => void {
     let isEnded = false;
     const running = new Map<number, AbortController>();
     const places = new Semaphore(portLimits.atOncePerPort);
-    const send = (message: OwnerMessage, transfer: Transferable[] = []) => {
+    const send = (message: LeaderMessage, transfer: Transferable[] = []) => {
       if (!isEnded) port.postMessage(message, transfer);
     };
     const sendStatus = () => send({ type: 'status', status: this.#options.nodes.status });
@@ -95,7 +95,7 @@ export class NodeOwner {
     request: RecordRequest,
     places: Semaphore,
     signal: AbortSignal,
-    send: (message: OwnerMessage, transfer?: Transferable[]) => void,
+    send: (message: LeaderMessage, transfer?: Transferable[]) => void,
   ): Promise<void> {
     const { id } = request;
     const held: (() => void)[] = [];

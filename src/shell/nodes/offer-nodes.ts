@@ -2,10 +2,10 @@ import { type Address, equalBytes } from '../../address.ts';
 import { parsePointer } from '../../content/pointer.ts';
 import { AntwayError } from '../../errors.ts';
 import { systemClock } from '../../nodes/clock.ts';
+import { followLifecycle, LeaderElection } from '../../nodes/leader-election.ts';
 import { isMetered } from '../../nodes/metered.ts';
+import { NodeLeader } from '../../nodes/node-leader.ts';
 import { isLocalNetwork, openNodes } from '../../nodes/open-nodes.ts';
-import { NodeOwner } from '../../nodes/owner.ts';
-import { followLifecycle, Ownership } from '../../nodes/ownership.ts';
 import { nodesMessage } from '../../nodes/port-messages.ts';
 import { hashInTurns } from '../../self-encryption/blake3.ts';
 import type { NodeNetwork } from '../../server-config.ts';
@@ -23,11 +23,11 @@ const verify = {
 };
 
 /**
- * Lets this page be the owner of the connections to nodes, as long as the connection is not metered. The owner gives its
- * worker a port. Nothing connects before the worker asks for a record.
+ * Lets this page become the leader, which has the connections to nodes, as long as the connection is not metered. The
+ * leader gives its worker a port. Nothing connects before the worker asks for a record.
  * @param signal ends all connections.
  */
-export function ownNodes(network: NodeNetwork, signal: AbortSignal): void {
+export function offerNodes(network: NodeNetwork, signal: AbortSignal): void {
   let running: AbortController | undefined;
   const update = () => {
     if (isMetered(navigator) || signal.aborted) {
@@ -44,27 +44,27 @@ export function ownNodes(network: NodeNetwork, signal: AbortSignal): void {
   update();
 }
 
-/** Waits for the ownership, and answers the worker while this page has it. */
+/** Takes part in the election, and answers the worker while this page leads. */
 function takePart(network: NodeNetwork, signal: AbortSignal): void {
   const workers = navigator.serviceWorker;
-  let owner: NodeOwner | undefined;
+  let leader: NodeLeader | undefined;
   let endFormer = () => {};
   const handOver = () => {
-    if (!owner || !workers.controller) return;
+    if (!leader || !workers.controller) return;
     const { port1, port2 } = new MessageChannel();
     workers.controller.postMessage({ type: nodesMessage }, [port2]);
     // A worker that the browser has stopped does not end its port.
     endFormer();
-    endFormer = owner.serve(port1);
+    endFormer = leader.serve(port1);
   };
-  const ownership = new Ownership({
+  const election = new LeaderElection({
     locks: navigator.locks,
     openChannel: () => new BroadcastChannel(channelName),
     clock: systemClock,
-    own(lost) {
+    lead(lost) {
       const nodes = openNodes(network, { isLocal: isLocalNetwork(network) });
-      owner = new NodeOwner({ nodes, verify, signal: lost });
-      lost.addEventListener('abort', () => (owner = undefined), { once: true });
+      leader = new NodeLeader({ nodes, verify, signal: lost });
+      lost.addEventListener('abort', () => (leader = undefined), { once: true });
       addEventListener('online', () => nodes.wake(), { signal: lost });
       handOver();
     },
@@ -74,14 +74,14 @@ function takePart(network: NodeNetwork, signal: AbortSignal): void {
     if (data?.type !== nodesMessage) return;
     // The worker passes on the port of a site. The site asks again when its port ends.
     if (!port) handOver();
-    else if (owner) owner.serve(port);
+    else if (leader) leader.serve(port);
     else port.close();
   };
   workers.addEventListener('message', onMessage, { signal });
   connectSites((port) => {
-    if (owner) owner.serve(port);
+    if (leader) leader.serve(port);
     else workers.controller?.postMessage({ type: nodesMessage, isForSite: true }, [port]);
   }, signal);
   workers.addEventListener('controllerchange', handOver, { signal });
-  followLifecycle(ownership, { window, document }, signal);
+  followLifecycle(election, { window, document }, signal);
 }

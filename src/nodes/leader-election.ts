@@ -7,33 +7,36 @@ const lockName = 'antway-nodes';
 /** The part of a `BroadcastChannel` that is used. It reaches the other pages, not the sender. */
 export type PageChannel = Pick<BroadcastChannel, 'postMessage' | 'addEventListener' | 'close'>;
 
-export interface OwnershipOptions {
+export interface LeaderElectionOptions {
   locks: Pick<LockManager, 'request'>;
   /** Called each time that the page joins: a channel that stayed open would remove the page from the back cache. */
   openChannel(): PageChannel;
   clock: Clock;
-  /** Called when this page becomes the owner. The signal aborts when the page loses the connections. */
-  own(signal: AbortSignal): void;
-  /** Called if the browser refuses the lock or the channel, or `own` fails. The page does not try again until it joins again. */
+  /** Called when this page becomes the leader. The signal aborts when the page loses the connections. */
+  lead(signal: AbortSignal): void;
+  /**
+   * Called if the browser refuses the lock or the channel, or `lead` fails. The page does not try again until it joins
+   * again.
+   */
   onError(error: unknown): void;
 }
 
 /**
- * Makes one page at a time the owner of the connections to nodes. The owner holds a Web Lock. The other pages wait for
- * it, and ask the owner for heartbeats. If the owner is silent, because the browser has frozen it, a waiting page steals
- * the lock.
+ * Elects one page at a time as the leader, which has the connections to nodes. The leader holds a Web Lock. The other
+ * pages wait for it, and ask the leader for heartbeats. If the leader is silent, because the browser has frozen it, a
+ * waiting page steals the lock.
  */
-export class Ownership {
-  readonly #options: OwnershipOptions;
+export class LeaderElection {
+  readonly #options: LeaderElectionOptions;
   #joined: AbortController | undefined;
-  #isOwner = false;
+  #isLeader = false;
 
-  constructor(options: OwnershipOptions) {
+  constructor(options: LeaderElectionOptions) {
     this.#options = options;
   }
 
-  get isOwner(): boolean {
-    return this.#isOwner;
+  get isLeader(): boolean {
+    return this.#isLeader;
   }
 
   /** Waits for the lock from now on. */
@@ -63,21 +66,21 @@ export class Ownership {
 
   /**
    * Waits for the lock or steals it, and holds it.
-   * @returns once the page has no lock: whether it should steal one, because the owner is silent.
+   * @returns once the page has no lock: whether it should steal one, because the leader is silent.
    */
   async #turn(left: AbortSignal, channel: PageChannel, steals: boolean): Promise<boolean> {
     const silent = new AbortController();
     const turn = new AbortController();
-    let hasOwned = false;
+    let hasLed = false;
     const hold = () => {
       watch?.end();
       if (left.aborted || turn.signal.aborted) return undefined;
-      hasOwned = true;
+      hasLed = true;
       return this.#hold(left, turn.signal);
     };
     const beat = ({ data }: MessageEvent) => {
       if (data === 'beat') watch?.heard();
-      else if (data === 'ask' && this.#isOwner) channel.postMessage('beat');
+      else if (data === 'ask' && this.#isLeader) channel.postMessage('beat');
     };
     const watch = steals
       ? undefined
@@ -100,7 +103,7 @@ export class Ownership {
     } catch (error) {
       if (!isAbort(error, left)) throw error;
       // Without silence, another page has stolen the lock: this page was frozen, or slow.
-      return silent.signal.aborted && !hasOwned;
+      return silent.signal.aborted && !hasLed;
     } finally {
       turn.abort();
       stop();
@@ -108,29 +111,29 @@ export class Ownership {
     }
   }
 
-  /** Owns the connections until the page leaves or the turn ends, and resolves then. */
+  /** Leads until the page leaves or the turn ends, and resolves then. */
   #hold(left: AbortSignal, turn: AbortSignal): Promise<void> {
     const lost = AbortSignal.any([left, turn]);
-    this.#isOwner = true;
+    this.#isLeader = true;
     return new Promise((resolve) => {
       lost.addEventListener(
         'abort',
         () => {
-          this.#isOwner = false;
+          this.#isLeader = false;
           resolve();
         },
         { once: true },
       );
-      this.#options.own(lost);
+      this.#options.lead(lost);
     });
   }
 }
 
 /**
- * Takes the connections from the page that owns them, and does work before a page can own them again.
+ * Takes the connections from the leader, and does work before a page can lead again.
  * @returns as the work. @throws the errors of the work, and of the lock.
  */
-export function withoutOwner<T>(locks: OwnershipOptions['locks'], work: () => Promise<T>): Promise<T> {
+export function withoutLeader<T>(locks: LeaderElectionOptions['locks'], work: () => Promise<T>): Promise<T> {
   return locks.request(lockName, { steal: true }, work);
 }
 
@@ -139,7 +142,7 @@ export function withoutOwner<T>(locks: OwnershipOptions['locks'], work: () => Pr
  * @param signal ends that, and leaves.
  */
 export function followLifecycle(
-  ownership: Pick<Ownership, 'join' | 'leave'>,
+  election: Pick<LeaderElection, 'join' | 'leave'>,
   { window, document }: { window: EventTarget; document: EventTarget },
   signal: AbortSignal,
 ): void {
@@ -148,14 +151,14 @@ export function followLifecycle(
     [window, 'pagehide'],
     [document, 'freeze'],
   ] as const) {
-    target.addEventListener(event, () => ownership.leave(), { signal });
+    target.addEventListener(event, () => election.leave(), { signal });
   }
   for (const [target, event] of [
     [window, 'pageshow'],
     [document, 'resume'],
   ] as const) {
-    target.addEventListener(event, () => ownership.join(), { signal });
+    target.addEventListener(event, () => election.join(), { signal });
   }
-  signal.addEventListener('abort', () => ownership.leave(), { once: true });
-  ownership.join();
+  signal.addEventListener('abort', () => election.leave(), { once: true });
+  election.join();
 }
