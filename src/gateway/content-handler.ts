@@ -25,7 +25,7 @@ import type { ChosenAppearance } from './state/appearance.ts';
 import type { EffectiveConfig } from './state/configuration.ts';
 import type { FrameJournal } from './state/frame-journal.ts';
 import type { ManifestStore } from './state/manifest-store.ts';
-import { type StoredParts, storedPartsOf } from './state/stored-share.ts';
+import { type StoredParts, storedPartsOf } from './state/stored-parts.ts';
 import type { Trust } from './state/trust.ts';
 import type { TrustTokens } from './state/trust-tokens.ts';
 

@@ -88,10 +88,10 @@ export class Library {
     const sites: Site[] = [];
     const add = async (address: string, visit: Omit<Visit, 'kind'> & { kind?: Visit['kind'] }) => {
       const pin = pins.get(address) ?? null;
-      const { kind = 'file', ...share } = await this.#share(address, pin, budget);
+      const { kind = 'file', ...storedState } = await this.#storedState(address, pin, budget);
       // The name of a manifest is stored only encrypted, so not in the visit.
       const title = visit.title ?? names.get(address) ?? null;
-      sites.push({ kind, ...visit, title, ...share, pin, isManifest: names.has(address) });
+      sites.push({ kind, ...visit, title, ...storedState, pin, isManifest: names.has(address) });
     };
     for (const visit of visits) await add(visit.address, visit);
     const opened = new Set(visits.map(({ address }) => address));
@@ -113,7 +113,7 @@ export class Library {
    * Counts how much of a site or file is stored. Asks no peer.
    * @returns chunks; `total` is null if the site may have more chunks than the stored ones reveal.
    */
-  async storedShare(address: Address): Promise<{ stored: number; total: number | null }> {
+  async storedChunks(address: Address): Promise<{ stored: number; total: number | null }> {
     await this.#options.store.flush();
     const inventory = (await this.#inventories.get(address)) ?? (await this.#takeStored(address, 'skip'));
     if (!inventory) return { stored: 0, total: null };
@@ -121,11 +121,11 @@ export class Library {
     return { stored: chunks.stored, total: inventory.isWhole ? chunks.total : null };
   }
 
-  async share(address: Address): Promise<Pick<Site, 'bytes' | 'chunks' | 'offline' | 'pin'>> {
+  async storedState(address: Address): Promise<Pick<Site, 'bytes' | 'chunks' | 'offline' | 'pin'>> {
     const pins = await this.pins.list().catch(() => []);
     const { address: _, ...pin } = pins.find(({ address: hex }) => hex === address.hex) ?? { address: null };
     const state = 'state' in pin ? pin : null;
-    const { bytes, chunks, offline } = await this.#share(address.hex, state, { inventories: 1 });
+    const { bytes, chunks, offline } = await this.#storedState(address.hex, state, { inventories: 1 });
     return { bytes, chunks, offline, pin: state };
   }
 
@@ -193,7 +193,7 @@ export class Library {
     await this.#inventories.delete(address);
   }
 
-  async #share(
+  async #storedState(
     hex: string,
     pin: PinState | null,
     budget: { inventories: number },

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../errors.ts';
 
-/** The stored part of something. */
-export interface Share {
+/** How many chunks or bytes are stored, and of how many. */
+export interface StoredCount {
   stored: number;
   /** For bytes: stored chunks count with their stored size, missing chunks with the length of their plaintext. */
   total: number;
@@ -9,8 +9,8 @@ export interface Share {
 
 /** The stored part of a site. */
 export interface PinTally {
-  chunks: Share;
-  bytes: Share;
+  chunks: StoredCount;
+  bytes: StoredCount;
 }
 
 /** Why the work on a pin stopped. */

@@ -92,7 +92,7 @@ it('counts chunks that wait to be written as stored', async () => {
   const { address, records } = await encryptedFile(tarchive({ 'index.html': '<p>page' }));
   const { library, chunks, pins } = startWorker(records);
   await Promise.all(Array.from(records.keys(), (hex) => chunks.record(Address.fromHex(hex))));
-  const { stored, total } = await library.storedShare(address);
+  const { stored, total } = await library.storedChunks(address);
   expect(total).toBeGreaterThan(2);
   expect(stored).toBe(total);
   await pins.close();

@@ -22,7 +22,7 @@ import { de } from '../../src/gateway/pages/texts/de.ts';
 import { en } from '../../src/gateway/pages/texts/en.ts';
 import { confirmation, question } from '../../src/gateway/pages/trust-question.ts';
 import { ChosenAppearance } from '../../src/gateway/state/appearance.ts';
-import type { StoredParts } from '../../src/gateway/state/stored-share.ts';
+import type { StoredParts } from '../../src/gateway/state/stored-parts.ts';
 import { TrustTokens } from '../../src/gateway/state/trust-tokens.ts';
 
 const english = { texts: en, theme: null };

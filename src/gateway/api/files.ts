@@ -42,7 +42,7 @@ async function isStored(address: Address, library: Library): Promise<boolean> {
   foundAt.set(library, found);
   const at = found.get(address.hex);
   if (at !== undefined && Date.now() - at < limits.storedMs) return true;
-  const { stored, total } = await library.storedShare(address);
+  const { stored, total } = await library.storedChunks(address);
   if (total === null || stored < total) return false;
   found.set(address.hex, Date.now());
   return true;

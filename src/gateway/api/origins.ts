@@ -82,12 +82,12 @@ export const handedRecords: Endpoint = {
 export const origin: Endpoint = {
   async GET(_url, _request, { library, store, deployment }) {
     const { address } = siteOf(deployment);
-    const [share, { bytes }, { persisted }] = await Promise.all([
-      library.share(address),
+    const [storedState, { bytes }, { persisted }] = await Promise.all([
+      library.storedState(address),
       store.summary(),
       browserStorage(),
     ]);
-    return { address: address.hex, ...share, storedBytes: bytes, persisted };
+    return { address: address.hex, ...storedState, storedBytes: bytes, persisted };
   },
   PUT: (_url, request, context) => receiveSettings(siteOf(context.deployment).address, request, context),
 };

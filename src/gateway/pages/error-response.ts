@@ -4,7 +4,7 @@ import type { Deployment } from '../deployment.ts';
 import { isNavigation } from '../http/navigation.ts';
 import { ownPageHeaders } from '../http/policy.ts';
 import type { ChosenAppearance } from '../state/appearance.ts';
-import type { StoredParts } from '../state/stored-share.ts';
+import type { StoredParts } from '../state/stored-parts.ts';
 import { iconOf } from './error-icon.ts';
 import { filesOf, type MissingFrom } from './missing-file.ts';
 import { type Reach, reachOf, reachText } from './network-text.ts';

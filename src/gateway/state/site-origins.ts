@@ -6,8 +6,8 @@ import * as s from '../../schema.ts';
 
 /** In bytes or chunks. No device stores more. */
 const size = s.number(1e15);
-const share = s.object({ stored: size, total: v.nullable(size) });
-const pinShare = s.object({ stored: size, total: size });
+const storedCount = s.object({ stored: size, total: v.nullable(size) });
+const pinStoredCount = s.object({ stored: size, total: size });
 
 const problem = s.object({
   code: v.pipe(
@@ -23,8 +23,8 @@ const problem = s.object({
 });
 
 const pinState = s.object({
-  chunks: pinShare,
-  bytes: pinShare,
+  chunks: pinStoredCount,
+  bytes: pinStoredCount,
   state: v.picklist(['complete', 'partial', 'damaged']),
   activity: v.picklist(['idle', 'fetching', 'verifying', 'paused', 'waiting']),
   bytesPerSecond: v.nullable(size),
@@ -34,8 +34,8 @@ const pinState = s.object({
 
 /** The report of a site's own origin, sent by its bridge. Scripts of the site can forge it. Sizes are in bytes. */
 export const siteReportSchema = s.object({
-  chunks: share,
-  bytes: share,
+  chunks: storedCount,
+  bytes: storedCount,
   /** Whether the whole site is stored there. */
   offline: v.boolean(),
   pin: v.nullable(pinState),

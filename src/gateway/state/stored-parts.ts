@@ -4,7 +4,7 @@ import type { Library } from '../../library/library.ts';
 import type { ContentTarget } from '../http/target.ts';
 
 /** How many chunks are stored on this device. `total` is null if unknown. */
-export interface StoredShare {
+export interface StoredChunks {
   stored: number;
   total: number | null;
 }
@@ -12,8 +12,8 @@ export interface StoredShare {
 /** How much of a URL's content is stored on this device. */
 export interface StoredParts {
   /** The file in an archive that the URL names. Null if there is none, or if the archive's index is not stored. */
-  file: (StoredShare & { path: string }) | null;
-  whole: StoredShare;
+  file: (StoredChunks & { path: string }) | null;
+  whole: StoredChunks;
 }
 
 /** @param resolver a resolver that sends no requests to peers. */
@@ -21,7 +21,7 @@ export async function storedPartsOf(
   { address, path }: ContentTarget,
   { resolver, library, store }: { resolver: Resolver; library: Library; store: PinningStore },
 ): Promise<StoredParts> {
-  const whole = await library.storedShare(address);
+  const whole = await library.storedChunks(address);
   const file = path === undefined ? null : await storedFile().catch(() => null);
   return { file, whole };
 
