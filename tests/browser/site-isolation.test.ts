@@ -54,7 +54,7 @@ test('a script on the gateway’s origin cannot make the app use keys there', as
         const store = database.transaction(name, 'readwrite').objectStore(name);
         // A store with keys in its values is another one.
         if (store.keyPath !== null) continue;
-        store.put(1, 'wildcard-hosts');
+        store.put(1, 'site-names');
         stores++;
       }
       database.close();

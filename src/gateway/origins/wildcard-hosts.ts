@@ -2,8 +2,11 @@ import { get, set, type UseStore } from 'idb-keyval';
 import { Address } from '../../address.ts';
 import { siteOrigin } from './site-host.ts';
 
-/** The key of the time since which the names work, in milliseconds since 1970. */
-const key = 'wildcard-hosts';
+/**
+ * The key of the time since which the names work, in milliseconds since 1970. Security: a browser that forgets the time
+ * counts older decisions as those for the gateway's own origin, so the key must not change.
+ */
+const key = 'site-names';
 const probeMs = 3_000;
 /** How long the result of a probe is valid. */
 const succeededForMs = 10_000;
