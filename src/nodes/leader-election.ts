@@ -130,11 +130,24 @@ export class LeaderElection {
 }
 
 /**
- * Takes the connections from the leader, and does work before a page can lead again.
- * @returns as the work. @throws the errors of the work, and of the lock.
+ * Takes the connections from the leader, and does work before a page can lead again. A page that waits to lead steals the
+ * lock if the work takes long. The work continues then.
+ * @returns as the work. @throws the errors of the work, and of a lock that cannot be had.
  */
-export function withoutLeader<T>(locks: LeaderElectionOptions['locks'], work: () => Promise<T>): Promise<T> {
-  return locks.request(lockName, { steal: true }, work);
+export async function withoutLeader<T>(
+  locks: LeaderElectionOptions['locks'],
+  work: () => Promise<T>,
+): Promise<T> {
+  let working: Promise<T> | undefined;
+  try {
+    return await locks.request(lockName, { steal: true }, () => {
+      working = work();
+      return working;
+    });
+  } catch (error) {
+    if (!working) throw error;
+    return working;
+  }
 }
 
 /**

@@ -80,9 +80,9 @@ export function DeleteEverything({ id, label, question, isSmall = false, onDelet
     await applyLanguage();
     setStep('rest');
     onDeleted();
-    const problem = ownedProblem ?? nodesProblem;
-    if (problem) setError(problem);
+    if (ownedProblem) setError(ownedProblem);
     else if (uncleared.length > 0) setError(sitesLeft(uncleared));
+    else if (nodesProblem) setError(nodesProblem);
   }
 
   return (

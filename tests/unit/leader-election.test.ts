@@ -227,6 +227,17 @@ describe('the pages of an origin', () => {
     expect([a.errors, b.errors, c.errors]).toEqual([[], [], []]);
   });
 
+  it('lose the lock to no work that another page has taken it from', async () => {
+    const { origin, clock } = await threePages();
+    let finish = (_: string) => {};
+    const work = new Promise<string>((resolve) => (finish = resolve));
+    const done = withoutLeader(new FakeLocks(origin.locks, new Freezer()), () => work);
+    await clock.pass(10_000);
+    expect(origin.leaders).toHaveLength(1);
+    finish('done');
+    expect(await done).toBe('done');
+  });
+
   it('ignore other messages of the channel', async () => {
     const { origin, clock, a, b, c } = await threePages();
     const stranger = new FakeChannel(origin, new Freezer());
