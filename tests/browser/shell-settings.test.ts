@@ -251,6 +251,7 @@ test('a reset deletes all data, after a warning with the focus on its harmless a
   await expect(shell.getByText('Everything was deleted.')).toBeAttached();
   await expect.poll(async () => (await gateway.cache()).count).toBe(0);
   await expect.poll(async () => (await config()).transport).toBe('auto');
+  await expect(section('Ways to the peers').getByRole('radio', { name: 'Automatic' })).toBeChecked();
   expect(await rememberedNodes()).toBe(0);
   await expect(section('Appearance').getByRole('radio', { name: 'System' })).toBeChecked();
 });

@@ -50,7 +50,7 @@ export function SettingsScreen({ active, config, names, move, suggestion, onLang
   const trusted = isElsewhere ? [] : (config.value?.trusted ?? []);
 
   function afterReset() {
-    for (const each of [decided, cache, config, move]) each?.refresh();
+    for (const each of [decided, cache, config, settings, move]) each?.refresh();
     onLanguage();
     setResets(resets + 1);
     document.querySelector<HTMLElement>('main h1')?.focus();
