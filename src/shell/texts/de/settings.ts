@@ -11,7 +11,7 @@ export const settings: Texts['settings'] = {
   languageAuto: 'Sprache des Browsers',
   peers: 'Peers',
   peersNote:
-    'Von diesen Peers lädt das Gateway Chunks. Jede Adresse hat ihre eigene Reihenfolge der Peers. Schnelle und zuverlässige Peers werden öfter gefragt.',
+    'Von diesen Peers lädt das Gateway Chunks. Jede Adresse hat ihre eigene Reihenfolge der Peers. Das Gateway fragt schnelle und zuverlässige Peers öfter.',
   peersOfHost: 'Diese Liste kommt vom Host. Wenn Sie sie ändern, gilt Ihre Liste.',
   peersOwn: 'Das ist Ihre Liste.',
   peersReset: 'Die Liste des Hosts verwenden',

@@ -9,7 +9,7 @@ export const settings = {
   languageAuto: 'Browser language',
   peers: 'Peers',
   peersNote:
-    'The gateway fetches chunks from these peers. Each address has its own order of peers. Fast and reliable peers are asked more often.',
+    'The gateway fetches chunks from these peers. Each address has its own order of peers. The gateway asks fast and reliable peers more often.',
   peersOfHost: 'This list comes from the host. If you change it, your list replaces it.',
   peersOwn: 'This is your list.',
   peersReset: 'Use the host’s list',
