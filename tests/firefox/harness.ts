@@ -6,7 +6,7 @@ import { test as base } from 'vitest';
 import { evaluateInFirefox, launchFirefox } from '../support/firefox.ts';
 import { GatewayClient } from '../support/gateway-client.ts';
 import type { PeerProcess } from '../support/peer-process.ts';
-import { type Processes, processes } from '../support/processes.ts';
+import { type ProcessFixtures, processes } from '../support/processes.ts';
 
 export type { Page };
 
@@ -45,7 +45,7 @@ export async function decide(
   await Promise.all([page.waitForNavigation(), button!.click()]);
 }
 
-interface Fixtures extends Processes {
+interface Fixtures extends ProcessFixtures {
   /** Starts a host with these peers and opens its shell. */
   openGateway(...peers: PeerProcess[]): Promise<Gateway>;
 }

@@ -1,13 +1,26 @@
-import { type BrowserContext, test as base, expect, type Page, type Route } from '@playwright/test';
+import {
+  type Browser,
+  type BrowserContext,
+  test as base,
+  expect,
+  type Page,
+  type Route,
+} from '@playwright/test';
 import { GatewayClient } from './gateway-client.ts';
 import type { PeerProcess } from './peer-process.ts';
-import { type HostConfig, type Processes, processes } from './processes.ts';
+import {
+  type HostConfig,
+  type Processes,
+  type ProcessFixtures,
+  ProcessGroup,
+  processes,
+} from './processes.ts';
 
 export { type Answer, errorCode, type FetchOptions, fetchIn } from './gateway-client.ts';
 export type { HostConfig } from './processes.ts';
 export { expect };
 
-interface Fixtures extends Processes {
+interface Fixtures extends ProcessFixtures {
   /** Starts a host and opens its shell in the test's page, or in one of another context. */
   openGateway(config: HostConfig, context?: BrowserContext): Promise<Gateway>;
   /**
@@ -38,6 +51,51 @@ export const test = base.extend<Fixtures>({
     });
   },
 });
+
+/** The parts of a scene that all tests of a file share. They end after the last of these tests. */
+export interface SceneParts extends Processes {
+  browser: Browser;
+  context: BrowserContext;
+  /** Starts a host and opens its shell in a new page of the context. */
+  openGateway(config: HostConfig): Promise<Gateway>;
+  /** As `openWorker` of the fixtures, in a new page of the context. */
+  openWorker(config: HostConfig): Promise<Gateway>;
+}
+
+/**
+ * Prepares one scene for all tests of the file that calls this: processes, a browser context, published content. This saves
+ * the start of processes, worker and app for each test. The tests run one after the other in one browser. After a failed test,
+ * the next test gets a new scene. After each test, the pages that it opened are closed; storage stays.
+ * @param prepare makes the scene. A test must not change what later tests of the file rely on.
+ * @returns a function that returns the scene, for the bodies of tests.
+ */
+export function sceneOfFile<Scene>(prepare: (parts: SceneParts) => Promise<Scene>): () => Scene {
+  let scene: Scene;
+  let group: ProcessGroup;
+  let context: BrowserContext;
+  let pages: readonly Page[];
+  test.describe.configure({ mode: 'default' });
+  test.beforeAll(async ({ browser }) => {
+    group = new ProcessGroup();
+    context = await browser.newContext();
+    const { folder, startPeer, startHost } = group;
+    scene = await prepare({
+      ...{ browser, context, folder, startPeer, startHost },
+      openGateway: async (config) => Gateway.open(await startHost(config), await context.newPage()),
+      openWorker: async (config) => Gateway.openWorker(await startHost(config), await context.newPage()),
+    });
+    pages = context.pages();
+  });
+  test.afterEach(async () => {
+    const opened = context.pages().filter((page) => !pages.includes(page));
+    await Promise.all(opened.map((page) => page.close()));
+  });
+  test.afterAll(async () => {
+    await context?.close();
+    await group?.[Symbol.asyncDispose]();
+  });
+  return () => scene;
+}
 
 /** The shell of a gateway in a page whose worker runs. */
 export class Gateway extends GatewayClient<Page> {

@@ -23,47 +23,56 @@ export interface HostConfig {
   nodes?: 'mainnet' | readonly string[];
 }
 
-/** The processes that a test of any browser can start. */
+/** The processes that tests of any browser can start. */
 export interface Processes {
-  /** A new empty folder, gone after the test. */
+  /** A new empty folder, gone when the processes end. */
   folder: string;
-  /** Starts a peer process, which ends with the test. */
+  /** Starts a peer process, which ends with the test or scene that started it. */
   startPeer(options?: PeerOptions): Promise<PeerProcess>;
   /** Starts a host: a peer process without chunks that serves the built gateway and this configuration. */
   startHost(config: HostConfig): Promise<PeerProcess>;
 }
 
+/** Processes that end together, with their folder. */
+export class ProcessGroup implements Processes, AsyncDisposable {
+  readonly folder = mkdtempSync(join(tmpdir(), 'antway-test-'));
+  readonly #peers: PeerProcess[] = [];
+  #hosts = 0;
+
+  readonly startPeer = async (options?: PeerOptions): Promise<PeerProcess> => {
+    const peer = await PeerProcess.start(options);
+    this.#peers.push(peer);
+    return peer;
+  };
+
+  readonly startHost = async (config: HostConfig): Promise<PeerProcess> => {
+    const file = join(this.folder, `antway-${++this.#hosts}.json`);
+    writeFileSync(file, JSON.stringify(config));
+    return this.startPeer({ flags: ['--web', distFolder, '--web-config', file], webTransport: 'none' });
+  };
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#peers.map((peer) => peer.stop()));
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
 type Use<Fixture> = (fixture: Fixture) => Promise<void>;
+type Group = Pick<ProcessFixtures, 'processGroup'>;
+
+/** The processes of one test, as fixtures. */
+export interface ProcessFixtures extends Processes {
+  processGroup: ProcessGroup;
+}
 
 /** The fixtures, for `test.extend` of Playwright as of vitest. */
 export const processes = {
   // biome-ignore lint/correctness/noEmptyPattern: both read from the pattern what a fixture needs
-  folder: async ({}, use: Use<Processes['folder']>) => {
-    const folder = mkdtempSync(join(tmpdir(), 'antway-test-'));
-    await use(folder);
-    rmSync(folder, { recursive: true, force: true });
+  processGroup: async ({}, use: Use<ProcessGroup>) => {
+    await using group = new ProcessGroup();
+    await use(group);
   },
-
-  // biome-ignore lint/correctness/noEmptyPattern: as above
-  startPeer: async ({}, use: Use<Processes['startPeer']>) => {
-    const started: PeerProcess[] = [];
-    await use(async (options) => {
-      const peer = await PeerProcess.start(options);
-      started.push(peer);
-      return peer;
-    });
-    await Promise.all(started.map((peer) => peer.stop()));
-  },
-
-  startHost: async (
-    { startPeer, folder }: Pick<Processes, 'startPeer' | 'folder'>,
-    use: Use<Processes['startHost']>,
-  ) => {
-    let hosts = 0;
-    await use(async (config) => {
-      const file = join(folder, `antway-${++hosts}.json`);
-      writeFileSync(file, JSON.stringify(config));
-      return startPeer({ flags: ['--web', distFolder, '--web-config', file], webTransport: 'none' });
-    });
-  },
+  folder: ({ processGroup }: Group, use: Use<Processes['folder']>) => use(processGroup.folder),
+  startPeer: ({ processGroup }: Group, use: Use<Processes['startPeer']>) => use(processGroup.startPeer),
+  startHost: ({ processGroup }: Group, use: Use<Processes['startHost']>) => use(processGroup.startHost),
 };

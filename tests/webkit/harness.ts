@@ -10,7 +10,7 @@ import { test as base } from 'vitest';
 import { type DrivenPage, GatewayClient } from '../support/gateway-client.ts';
 import { fromRoot } from '../support/paths.ts';
 import type { PeerProcess } from '../support/peer-process.ts';
-import { type Processes, processes } from '../support/processes.ts';
+import { type ProcessFixtures, processes } from '../support/processes.ts';
 
 /** A display for browsers that have none, on a number of its own. */
 class Display {
@@ -173,7 +173,7 @@ export class Gateway extends GatewayClient<Page> {
   }
 }
 
-interface Fixtures extends Processes {
+interface Fixtures extends ProcessFixtures {
   /** Starts a host with these peers and opens its shell. */
   openGateway(...peers: PeerProcess[]): Promise<Gateway>;
 }

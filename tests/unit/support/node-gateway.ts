@@ -4,7 +4,7 @@ import type { Gateway } from '../../../src/gateway/create-gateway.ts';
 import { deploymentAt } from '../../../src/gateway/deployment.ts';
 import type { ServerConfig } from '../../../src/server-config.ts';
 import { type Answer, GatewayApi } from '../../support/gateway-client.ts';
-import { type Processes, processes } from '../../support/processes.ts';
+import { type ProcessFixtures, processes } from '../../support/processes.ts';
 import { answerOf, contextOf, requestOf, startGateway } from './gateway.ts';
 import { freshIndexedDb } from './indexed-db.ts';
 
@@ -44,7 +44,7 @@ export class NodeGateway extends GatewayApi {
   }
 }
 
-interface Fixtures extends Processes {
+interface Fixtures extends ProcessFixtures {
   /** Starts a gateway with an empty store of its own. */
   openGateway(config: ServerConfig): Promise<NodeGateway>;
 }
