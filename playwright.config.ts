@@ -73,12 +73,23 @@ const wholeBrowser = [
   'security/move-library.test.ts',
   'security/passkeys.test.ts',
   'security/viewer.test.ts',
-  // Before a release, all attacks run in the browser that users have.
-  ...(process.env.ANTWAY_RELEASE_TESTS ? ['security/**/*.test.ts'] : []),
+  // The full tier runs all attacks in the browser that users have.
+  ...(process.env.ANTWAY_TIER === 'full' ? ['security/**/*.test.ts'] : []),
 ];
 
-/** One test of each area: these run in Chromium too. */
+/** One test of each area: these run in Chromium too, and `npm test -- --quick` runs only these. */
 const smokeTag = /@smoke/;
+/** Only `npm run test:full` runs these, and Playwright if you start it yourself. */
+const fullTag = /@full/;
+
+/** The tests of a tier, among those of a project. `tests/run.mjs` sets the tier. */
+function tests(grep?: RegExp, grepInvert: RegExp[] = []): Pick<Project, 'grep' | 'grepInvert'> {
+  const tier = process.env.ANTWAY_TIER;
+  return {
+    ...(tier === 'quick' ? { grep: smokeTag } : grep && { grep }),
+    grepInvert: [...grepInvert, ...(tier === 'quick' || tier === 'default' ? [fullTag] : [])],
+  };
+}
 
 /**
  * Each test runs in one of them. The headless shell is Chromium's engine without windows, settings and dialogs, and takes
@@ -86,14 +97,14 @@ const smokeTag = /@smoke/;
  */
 function projects(): Project[] {
   const headlessShell = process.env.ANTWAY_HEADLESS_SHELL;
-  if (!headlessShell) return [{ name: 'chromium' }];
+  if (!headlessShell) return [{ name: 'chromium', ...tests() }];
   return [
-    { name: 'chromium', testMatch: wholeBrowser },
-    { name: 'chromium, one test of each area', testIgnore: wholeBrowser, grep: smokeTag },
+    { name: 'chromium', testMatch: wholeBrowser, ...tests() },
+    { name: 'chromium, one test of each area', testIgnore: wholeBrowser, ...tests(smokeTag) },
     {
       name: 'headless shell',
       testIgnore: wholeBrowser,
-      grepInvert: smokeTag,
+      ...tests(undefined, [smokeTag]),
       use: { launchOptions: launchOptions(headlessShell) },
     },
   ];

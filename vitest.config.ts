@@ -8,6 +8,7 @@ export default defineConfig({
   define: { __ANTWAY_VERSION__: JSON.stringify(packageJson.version) },
   plugins: [pageStyle(), portableBrotliEncoder()],
   test: {
+    tags: [{ name: 'full', description: 'Only `npm run test:full` runs it.' }],
     include: ['tests/unit/**/*.test.ts'],
     // Continuous integration can be several times slower than a quiet machine.
     testTimeout: 120_000,

@@ -2,6 +2,7 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
+    tags: [{ name: 'full', description: 'Only `npm run test:full` runs it.' }],
     include: ['tests/firefox/**/*.test.ts'],
     testTimeout: 120_000,
     hookTimeout: 120_000,

@@ -49,22 +49,26 @@ it.each([
   ['after the payment is noted', 69],
   ['after the payment is sent', 70],
   ['while it stores the records', 99],
-])('a command that is killed %s pays once for a batch', { timeout: 600_000 }, async (_, step) => {
-  const path = join(folder, `file-${step}`);
-  await makeBatchFile(path);
-  relay.stored.clear();
-  const before = await balance();
-  const preload = pathToFileURL(fromRoot('tests/support/kill-at.mjs')).href;
-  const killed = await publish(path, { NODE_OPTIONS: `--import=${preload}`, KILL_AFTER_STEPS: `${step}` });
-  expect([killed.code, killed.stderr]).toEqual([null, '']);
-  expect(relay.stored.size).toBeLessThan(batchRecords);
+])(
+  'a command that is killed %s pays once for a batch',
+  { tags: 'full', timeout: 600_000 },
+  async (_, step) => {
+    const path = join(folder, `file-${step}`);
+    await makeBatchFile(path);
+    relay.stored.clear();
+    const before = await balance();
+    const preload = pathToFileURL(fromRoot('tests/support/kill-at.mjs')).href;
+    const killed = await publish(path, { NODE_OPTIONS: `--import=${preload}`, KILL_AFTER_STEPS: `${step}` });
+    expect([killed.code, killed.stderr]).toEqual([null, '']);
+    expect(relay.stored.size).toBeLessThan(batchRecords);
 
-  const resumed = await publish(path);
-  expect([resumed.stderr, resumed.code]).toEqual(['', 0]);
-  expect(before - (await balance())).toBe(BigInt(batchRecords) * recordPrice);
-  expect(relay.stored.size).toBe(batchRecords);
-  const [chainFolder] = await readdir(`${path}-journal`);
-  const notes = await readdir(join(`${path}-journal`, chainFolder!));
-  expect(notes.filter((name) => name.startsWith('transaction-'))).toEqual([]);
-  await rm(path);
-});
+    const resumed = await publish(path);
+    expect([resumed.stderr, resumed.code]).toEqual(['', 0]);
+    expect(before - (await balance())).toBe(BigInt(batchRecords) * recordPrice);
+    expect(relay.stored.size).toBe(batchRecords);
+    const [chainFolder] = await readdir(`${path}-journal`);
+    const notes = await readdir(join(`${path}-journal`, chainFolder!));
+    expect(notes.filter((name) => name.startsWith('transaction-'))).toEqual([]);
+    await rm(path);
+  },
+);

@@ -7,7 +7,7 @@ import { buildShell, built, root, run } from '../../src/cli/setup.mjs';
 
 beforeAll(buildShell, 300_000);
 
-it('a build in another folder has the same bytes', { timeout: 300_000 }, async () => {
+it('a build in another folder has the same bytes', { tags: 'full', timeout: 300_000 }, async () => {
   const elsewhere = mkdtempSync(join(tmpdir(), 'antway-reproducible-'));
   try {
     const project = join(elsewhere, 'another', 'place');

@@ -2,7 +2,7 @@
 import { relative } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 
-/** @typedef {{ title: string, message: string }} Failure */
+/** @typedef {import('./failures.mjs').Failure} Failure */
 
 /** Of each failure the summary shows the beginning; the rest is where the test ran. */
 const messageLines = 12;
@@ -16,12 +16,14 @@ export function failuresOfVitest(json, root) {
     const file = relative(root, name);
     const failed = assertionResults.filter((test) => test.status === 'failed');
     if (failed.length === 0 && status === 'failed') return [failure(file, message)];
-    return failed.map((test) => failure(`${file} › ${test.fullName}`, test.failureMessages.join('\n')));
+    return failed.map(({ fullName, failureMessages }) =>
+      failure(`${file} › ${fullName}`, failureMessages.join('\n'), { file, id: fullName }),
+    );
   });
 }
 
 /**
- * From Playwright's JSON: the tests that failed in their last attempt, and errors outside of tests.
+ * From Playwright's JSON: the tests that failed, and errors outside of tests.
  * @returns {Failure[]}
  */
 export function failuresOfPlaywright(json) {
@@ -35,8 +37,9 @@ function failuresOfSuite({ title, specs = [], suites = [] }, titles) {
     spec.tests
       .filter((test) => test.status === 'unexpected')
       .map((test) => {
-        const errors = test.results.at(-1)?.errors ?? [];
-        return failure([...path, spec.title].join(' › '), errors.map(({ message }) => message).join('\n'));
+        const messages = (test.results.at(-1)?.errors ?? []).map(({ message }) => message);
+        const title = [...path, spec.title].join(' › ');
+        return failure(title, messages.join('\n'), { file: `tests/${spec.file}`, id: spec.id });
       }),
   );
   return [...failed, ...suites.flatMap((suite) => failuresOfSuite(suite, path))];
@@ -53,8 +56,9 @@ export function failuresOfCargo(output) {
   });
 }
 
-function failure(title, message = '') {
+function failure(title, message = '', test) {
   const lines = stripVTControlCharacters(message).trim().split('\n');
   const more = lines.length > messageLines ? ['…'] : [];
-  return { title, message: [...lines.slice(0, messageLines), ...more].join('\n') };
+  const shown = [...lines.slice(0, messageLines), ...more].join('\n');
+  return test ? { title, message: shown, test } : { title, message: shown };
 }

@@ -1,0 +1,58 @@
+import { execFile } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { type Attack, attackAnnotation } from '../security/attack-row.ts';
+import { fromRoot } from '../support/paths.ts';
+
+const documentPath = fromRoot('docs/reference/attacks.md');
+
+const introduction = `# Attacks
+
+Each row is a test in \`tests/security/\`. The test publishes a hostile site to a real peer, opens it in a real Chromium
+and passes only when the attack fails. [Security](../explanation/security.md) explains the policy behind it.
+`;
+
+/** The members of Playwright's JSON that this file reads. */
+interface Suite {
+  suites?: Suite[];
+  specs?: { file: string; tests: { annotations: { type: string; description?: string }[] }[] }[];
+}
+
+/** The attacks of all security tests, in the order of the files. Playwright lists the tests and runs none. */
+async function listAttacks(): Promise<Attack[]> {
+  const playwright = fromRoot('node_modules/@playwright/test/cli.js');
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [playwright, 'test', '--list', '--reporter=json', 'tests/security'],
+    { cwd: fromRoot(''), env: { ...process.env, ANTWAY_CHROMIUM: process.execPath }, maxBuffer: 2 ** 26 },
+  );
+  const specsOf = ({ suites = [], specs = [] }: Suite): NonNullable<Suite['specs']> => [
+    ...specs,
+    ...suites.flatMap(specsOf),
+  ];
+  return specsOf(JSON.parse(stdout) as Suite)
+    .toSorted((a, b) => a.file.localeCompare(b.file))
+    .flatMap(({ tests }) => tests.flatMap(({ annotations }) => annotations))
+    .filter(({ type }) => type === attackAnnotation)
+    .map(({ description }) => JSON.parse(description!) as Attack);
+}
+
+/** The table of these attacks, one section for each group in order of first appearance. */
+function renderAttacks(attacks: readonly Attack[]): string {
+  let text = `${introduction}\n${attacks.length} attacks, none of which succeeds.\n`;
+  for (const group of new Set(attacks.map((attack) => attack.group))) {
+    text += `\n## ${group}\n\n| attack | result | browsers |\n| --- | --- | --- |\n`;
+    for (const attack of attacks.filter((other) => other.group === group)) {
+      const cells = [attack.name, attack.outcome, ['Chromium', ...attack.alsoIn].join(', ')];
+      text += `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |\n`;
+    }
+  }
+  return text;
+}
+
+test('docs/reference/attacks.md lists the attacks of tests/security (UPDATE_DOCS=1 writes it)', async () => {
+  const text = renderAttacks(await listAttacks());
+  if (process.env.UPDATE_DOCS) writeFileSync(documentPath, text);
+  expect(readFileSync(documentPath, 'utf8')).toBe(text);
+});
