@@ -17,9 +17,16 @@ export interface NodeIdentity {
   peerId: Uint8Array;
 }
 
+const identities = new Map<number, NodeIdentity>();
+
+/** The same seed gives the same identity. */
 export function nodeIdentity(seed: number): NodeIdentity {
+  const known = identities.get(seed);
+  if (known) return known;
   const { secretKey, publicKey } = ml_dsa65.keygen(new Uint8Array(32).fill(seed));
-  return { secretKey, publicKey, peerId: blake3(publicKey) };
+  const identity = { secretKey, publicKey, peerId: blake3(publicKey) };
+  identities.set(seed, identity);
+  return identity;
 }
 
 export function addressOf({ peerId }: NodeIdentity, host = '127.0.0.1', port = 10_001): NodeAddress {

@@ -1,3 +1,4 @@
+import '../support/remembered-signatures.ts';
 import { blake3 } from '@noble/hashes/blake3.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -231,10 +232,19 @@ describe('a node that lies', () => {
     expect(plan.quotes.map(({ peer }) => peer)).not.toContain(liar!.address.peerId);
   });
 
-  it.each(lies)('%s with two others leaves too few nodes for a price', async (_, faults) => {
+  async function expectNoPrice(faults: NodeFaults): Promise<void> {
     spoil(closest().slice(0, 3), faults);
     await expect(offered()).rejects.toEqual(problem('SHORTFALL'));
-  });
+  }
+
+  it.each(lies.slice(0, 2))('%s with two others leaves too few nodes for a price', (_, faults) =>
+    expectNoPrice(faults),
+  );
+  it.each(lies.slice(2))(
+    '%s with two others leaves too few nodes for a price',
+    { tags: 'full' },
+    (_, faults) => expectNoPrice(faults),
+  );
 
   it('that it has the chunk, with fewer than three others, does not count as a majority', async () => {
     spoil(closest().slice(0, 3), { claims: true });

@@ -1,3 +1,4 @@
+import '../support/remembered-signatures.ts';
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { blake3 } from '@noble/hashes/blake3.js';
@@ -98,7 +99,10 @@ async function spentBy(work: () => Promise<unknown>): Promise<bigint> {
 }
 
 describe('a batch', () => {
-  it('costs what the bill says, and every chunk of it is stored', { timeout: 600_000 }, async () => {
+  it('costs what the bill says, and every chunk of it is stored', {
+    tags: 'full',
+    timeout: 600_000,
+  }, async () => {
     const chunks = newChunks(70);
     const records = recordsOf(chunks);
     const relays = [await relayOf()];
@@ -142,7 +146,7 @@ describe('a batch', () => {
     });
   });
 
-  it('costs no more gas than the estimate', { timeout: 600_000 }, async () => {
+  it('costs no more gas than the estimate', { tags: 'full', timeout: 600_000 }, async () => {
     for (const count of [2, 40, 256]) {
       const batch = await batchFor(newChunks(count));
       const { fees } = await pay(dueOf(batch), await connect(), limit, parts);
@@ -152,7 +156,10 @@ describe('a batch', () => {
     }
   });
 
-  it('pays the pool that the vault chooses, and at most the dearest one', { timeout: 600_000 }, async () => {
+  it('pays the pool that the vault chooses, and at most the dearest one', {
+    tags: 'full',
+    timeout: 600_000,
+  }, async () => {
     const chosen = new Set<number>();
     for (let i = 0; i < 4; i++) {
       // The price of the middle node differs from pool to pool.
@@ -298,7 +305,7 @@ describe('a plan', () => {
     expect(comparePools(pool, invented)).toBe(compared);
   });
 
-  it('compares the nodes of two relays', { timeout: 600_000 }, async () => {
+  it('compares the nodes of two relays', { tags: 'full', timeout: 600_000 }, async () => {
     const offers = offersFor(64);
     const other = await RelayDouble.start(chain);
     try {
@@ -567,22 +574,27 @@ describe('an upload of a batch in a page that ends', () => {
     await confirmStored(records, { relays, journal: noted, signal });
   }
 
-  it('before or after any step is paid once, and stored', async () => {
-    let steps = 0;
-    for (let isOver = false; !isOver; steps++) {
-      const chunks = newChunks(2 + single);
-      const batch = await batchFor(chunks.slice(0, 2));
-      const store = memoryStore();
-      await chain.execute(vault.approval(0n));
-      const spent = await spentBy(async () => {
-        const page = new EndingPage(steps);
-        const first = upload(chunks, batch, store, page).then(() => true);
-        isOver = await Promise.race([first, page.ended.then(() => false)]);
-        await upload(chunks, batch, store, new EndingPage());
-      });
-      expect([steps, spent]).toEqual([steps, 3n * recordPrice]);
-      expect(chunks.map(addressOf).every((address) => relay.stored.has(address))).toBe(true);
-    }
-    expect(steps).toBeGreaterThan(20);
-  }, 600_000);
+  it(
+    'before or after any step is paid once, and stored',
+    { tags: 'full' },
+    async () => {
+      let steps = 0;
+      for (let isOver = false; !isOver; steps++) {
+        const chunks = newChunks(2 + single);
+        const batch = await batchFor(chunks.slice(0, 2));
+        const store = memoryStore();
+        await chain.execute(vault.approval(0n));
+        const spent = await spentBy(async () => {
+          const page = new EndingPage(steps);
+          const first = upload(chunks, batch, store, page).then(() => true);
+          isOver = await Promise.race([first, page.ended.then(() => false)]);
+          await upload(chunks, batch, store, new EndingPage());
+        });
+        expect([steps, spent]).toEqual([steps, 3n * recordPrice]);
+        expect(chunks.map(addressOf).every((address) => relay.stored.has(address))).toBe(true);
+      }
+      expect(steps).toBeGreaterThan(20);
+    },
+    600_000,
+  );
 });
