@@ -8,7 +8,11 @@ export default defineConfig({
   define: { __ANTWAY_VERSION__: JSON.stringify(packageJson.version) },
   plugins: [pageStyle(), portableBrotliEncoder()],
   test: {
-    tags: [{ name: 'full', description: 'Only `npm run test:full` runs it.' }],
+    tags: [
+      { name: 'full', description: 'Only `npm run test:full` runs it.' },
+      { name: 'unix', description: 'It needs the peer in Rust, or the local chain.' },
+      { name: 'linux', description: 'It needs the S3 server.' },
+    ],
     include: ['tests/unit/**/*.test.ts'],
     // Continuous integration can be several times slower than a quiet machine.
     testTimeout: 120_000,

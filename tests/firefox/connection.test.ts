@@ -14,7 +14,7 @@ const waitForText = (page: Page, selector: string, text: string) =>
     text,
   );
 
-test('the header shows a dead peer, explains it, and shows that it is back', async ({
+test('the header shows a dead peer, explains it, and shows that it is back', { tags: 'full' }, async ({
   openGateway,
   startPeer,
 }) => {
@@ -33,7 +33,7 @@ test('the header shows a dead peer, explains it, and shows that it is back', asy
   await waitForText(shell, '.status-button', 'Local only');
 });
 
-test('an unknown address leads to a peer, and the peer is added after a click', async ({
+test('an unknown address leads to a peer, and the peer is added after a click', { tags: 'full' }, async ({
   openGateway,
   startPeer,
 }) => {
@@ -51,7 +51,7 @@ test('an unknown address leads to a peer, and the peer is added after a click', 
   await waitForText(page, '.peers .setting-list', other.url);
 });
 
-test('a missing file leads to the files and the start page of its site', async ({
+test('a missing file leads to the files and the start page of its site', { tags: 'full' }, async ({
   openGateway,
   startPeer,
   folder,
@@ -75,7 +75,9 @@ test('a missing file leads to the files and the start page of its site', async (
   await waitForText(page, 'h1', 'The start');
 });
 
-test('a link that suggests a peer asks no server before a click', async ({ openGateway }) => {
+test('a link that suggests a peer asks no server before a click', { tags: 'full' }, async ({
+  openGateway,
+}) => {
   const asked: string[] = [];
   await using server = await LoopbackServer.start(({ url = '' }, response) => {
     asked.push(url);

@@ -70,10 +70,9 @@ test('a site runs no script and applies no style of an address that it does not 
   }
 });
 
-test('placeholders stand in place of pictures until the worker is ready, and notes in place of failed content', async ({
-  browser,
-  startPeer,
-}) => {
+test('placeholders stand in place of pictures until the worker is ready, and notes in place of failed content', {
+  tags: 'full',
+}, async ({ browser, startPeer }) => {
   const peer = await startPeer();
   const published = await publishContent(peer);
   const register = "navigator.serviceWorker.register('sw.js')";

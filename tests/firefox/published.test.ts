@@ -27,11 +27,9 @@ async function publishFile(page: Page, path: string, isPrivate: boolean): Promis
 const shownRows = (page: Page) =>
   page.$$eval('.published-row', (rows) => rows.map(({ textContent }) => textContent ?? ''));
 
-test('publications are listed after a reload, checked, linked to newer versions, and removed', async ({
-  startPeer,
-  openGateway,
-  folder,
-}) => {
+test('publications are listed after a reload, checked, linked to newer versions, and removed', {
+  tags: 'full',
+}, async ({ startPeer, openGateway, folder }) => {
   const peer = await startPeer({ token });
   const gateway = await openGateway(peer);
   const { shell } = gateway;

@@ -13,10 +13,9 @@ const files = {
   'p.svg': picture,
 };
 
-test('the readers show documents with pictures, tables, trees and code, and a document runs no script', async ({
-  startPeer,
-  openGateway,
-}) => {
+test('the readers show documents with pictures, tables, trees and code, and a document runs no script', {
+  tags: 'full',
+}, async ({ startPeer, openGateway }) => {
   const peer = await startPeer();
   const site = await publish(await makeTarchive(files), peer);
   const { shell } = await openGateway(peer);

@@ -46,7 +46,10 @@ test('one click leads from a first visit to the sample site', async ({ browser, 
   await waitForViewer(page, 'Low Tide');
 });
 
-test('the keyboard finds a site, a file of it and an action', async ({ browser, startHost }) => {
+test('the keyboard finds a site, a file of it and an action', { tags: 'full' }, async ({
+  browser,
+  startHost,
+}) => {
   const host = await startHost({ peers: [library.url], sample });
   const page = await browser.newPage();
   await page.goto(host.url);
@@ -84,10 +87,9 @@ test('the keyboard finds a site, a file of it and an action', async ({ browser, 
   await page.waitForFunction(() => location.hash === '#settings');
 });
 
-test('the input shows all digits of an address, and opens addresses, links and names', async ({
-  browser,
-  startHost,
-}) => {
+test('the input shows all digits of an address, and opens addresses, links and names', {
+  tags: 'full',
+}, async ({ browser, startHost }) => {
   const host = await startHost({ peers: [library.url], sample, names: { tide: sample.address } });
   const page = await browser.newPage();
   await page.setViewport({ width: 1280, height: 860 });

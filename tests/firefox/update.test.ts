@@ -23,6 +23,7 @@ const file = new RepeatingFile(60_000_000);
 const versionFor = async (page: Page) => JSON.parse((await fetchIn(page, '/-/health')).text).version;
 
 test('a download completes during an update, also of a site’s own origin; then the new version serves from the same chunks', {
+  tags: 'full',
   timeout: 180_000,
 }, async ({ browser, startPeer, folder }) => {
   const hash = createHash('sha256');

@@ -67,7 +67,7 @@ test('a site opens below the bar on its own origin, and its links, a reload and 
   await shell.close();
 });
 
-test('a site on the shared origin opens below the bar without scripts', async ({
+test('a site on the shared origin opens below the bar without scripts', { tags: 'full' }, async ({
   startPeer,
   startHost,
   browser,
@@ -84,7 +84,11 @@ test('a site on the shared origin opens below the bar without scripts', async ({
   await shell.close();
 });
 
-test('the viewer shares a link that works elsewhere', async ({ startPeer, startHost, browser }) => {
+test('the viewer shares a link that works elsewhere', { tags: 'full' }, async ({
+  startPeer,
+  startHost,
+  browser,
+}) => {
   const { address, root } = await startSiteOnOwnOrigin({ startPeer, startHost }, files);
   const shell = await browser.newPage();
   await shell.goto(root);

@@ -13,8 +13,6 @@ import { shareOf } from './shard.mjs';
  * @typedef {'quick' | 'default' | 'full'} Tier
  */
 
-/** Only the full tier runs tests with this tag. */
-const fullTag = 'full';
 /** How long the full tier lets the soak test run, in seconds. */
 const fullSoakSeconds = 600;
 /** Most tests in Rust wait nearly all of their time. */
@@ -28,7 +26,9 @@ const playwright = join(root, 'node_modules/@playwright/test/cli.js');
  * @returns {Promise<Result>}
  */
 export function runUnit(/** @type {Tier} */ tier, /** @type {Shard | undefined} */ shard) {
-  return runVitest('unit', [...vitestTier(tier), ...shardOption(shard)]);
+  const { platform } = process;
+  const elsewhere = [...(platform === 'win32' ? ['unix'] : []), ...(platform === 'linux' ? [] : ['linux'])];
+  return runVitest('unit', [...withoutTags(tier, elsewhere), ...shardOption(shard)]);
 }
 
 /**
@@ -37,7 +37,7 @@ export function runUnit(/** @type {Tier} */ tier, /** @type {Shard | undefined} 
  */
 export function runFirefox(/** @type {Tier} */ tier, /** @type {Shard | undefined} */ shard, firefox) {
   const config = ['--config', join(root, 'tests/firefox/vitest.config.ts')];
-  return runInBrowserByVitest('firefox', config, [...vitestTier(tier), ...shardOption(shard)], {
+  return runInBrowserByVitest('firefox', config, [...withoutTags(tier), ...shardOption(shard)], {
     ANTWAY_FIREFOX: firefox,
   });
 }
@@ -48,11 +48,13 @@ export function runFirefox(/** @type {Tier} */ tier, /** @type {Shard | undefine
  */
 export function runWebKit(/** @type {Tier} */ tier, /** @type {Shard | undefined} */ shard) {
   const config = ['--config', join(root, 'tests/webkit/vitest.config.ts')];
-  return runInBrowserByVitest('webkit', config, [...vitestTier(tier), ...shardOption(shard)], {});
+  return runInBrowserByVitest('webkit', config, [...withoutTags(tier), ...shardOption(shard)], {});
 }
 
-function vitestTier(tier) {
-  return tier === 'full' ? [] : [`--tags-filter=!${fullTag}`];
+/** Leaves out the tests of the full tier, and those with these other tags. */
+function withoutTags(tier, others = []) {
+  const tags = [...(tier === 'full' ? [] : ['full']), ...others];
+  return tags.length > 0 ? [`--tags-filter=${tags.map((tag) => `!${tag}`).join(' && ')}`] : [];
 }
 
 function shardOption(shard) {

@@ -6,8 +6,10 @@ import { createInterface } from 'node:readline';
 import { fromRoot } from './paths.ts';
 
 /** A program that is installed, or the one of `tests/chain`. */
+const cpu = process.arch === 'x64' ? 'amd64' : process.arch;
 const anvil =
-  process.env.ANTWAY_ANVIL ?? fromRoot('tests/chain/node_modules/@foundry-rs/anvil-linux-amd64/bin/anvil');
+  process.env.ANTWAY_ANVIL ??
+  fromRoot(`tests/chain/node_modules/@foundry-rs/anvil-${process.platform}-${cpu}/bin/anvil`);
 
 /** As the network's own test chains have it. The vault of the real network takes 256. */
 const batchLimit = 512n;

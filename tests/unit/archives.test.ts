@@ -1,3 +1,4 @@
+// @module-tag unix
 import { describe, expect } from 'vitest';
 import { errorCode } from '../support/gateway-client.ts';
 import type { PeerProcess } from '../support/peer-process.ts';

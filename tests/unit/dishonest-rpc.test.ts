@@ -1,3 +1,4 @@
+// @module-tag unix
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Bill } from '../../src/payment/bill.ts';
 import { arbitrumOne } from '../../src/payment/chain.ts';

@@ -1,3 +1,4 @@
+// @module-tag unix
 import { expect } from 'vitest';
 import { hostile, lies } from '../support/hostile.ts';
 import { publish, RepeatingFile } from '../support/publish.ts';

@@ -1,3 +1,4 @@
+// @module-tag unix
 import { describe, expect, it } from 'vitest';
 import { AntTp } from '../../perf/lab/anttp.ts';
 import { compare, comparisonTable } from '../../perf/lab/compare.ts';

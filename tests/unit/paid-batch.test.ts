@@ -1,3 +1,4 @@
+// @module-tag unix
 import '../support/remembered-signatures.ts';
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';

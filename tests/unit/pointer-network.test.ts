@@ -1,3 +1,4 @@
+// @module-tag unix
 import '../support/remembered-signatures.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Address } from '../../src/address.ts';

@@ -91,9 +91,9 @@ test('the kernel decrypts chunks although WebCrypto lacks the cipher, and libsod
   expect((await gateway.fetch(`/${address}/seen.svg`)).text).toBe(svg);
 });
 
-test('a range is answered with exactly its bytes, and a film plays from its middle', async ({
-  openGateway,
-}) => {
+test('a range is answered with exactly its bytes, and a film plays from its middle', {
+  tags: 'full',
+}, async ({ openGateway }) => {
   const gateway = await openGateway(library);
   const part = await gateway.fetch(`/${address}/film.webm`, { headers: { Range: 'bytes=1000-70999' } });
   expect(part).toMatchObject({ status: 206, size: 70_000, sha256: sha256(film.subarray(1000, 71_000)) });
