@@ -1,5 +1,10 @@
+import { fromRoot } from '../support/paths.ts';
 import { type Case, describeExpected, describeRequest } from './case.ts';
+import { cases } from './cases.ts';
 import type { Result } from './exchange.ts';
+import { introduction } from './introduction.ts';
+
+export const documentPath = fromRoot('docs/reference/http-cases.md');
 
 /** A column of results: which gateway, and what each case gave there. */
 interface Column {
@@ -34,6 +39,11 @@ export function renderDocument(
     text += row([each.name, describeRequest(each.request), describeExpected(each.expected), ...results]);
   }
   return text;
+}
+
+/** The text of `docs/reference/http-cases.md`. @param results of all cases. */
+export function ownDocument(results: readonly Result[]): string {
+  return renderDocument(introduction, cases, [{ title: 'Antway', results }]);
 }
 
 /** @param result undefined when the case was not asked there. */

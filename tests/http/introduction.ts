@@ -2,15 +2,20 @@
 export const introduction = `# HTTP cases
 
 Each line is a case of \`tests/http/cases.ts\`: a request to the gateway and the answer to expect. [HTTP](http.md) states
-the rules. A real Chromium sends each request to the built worker, which reads chunks from a real peer. That run writes
-this file, and a test fails if the file differs from the run:
+the rules. A gateway in Node answers each request. That run writes this file, and a test fails if the file differs from
+the run:
 
 \`\`\`sh
-npx vite build && npx playwright test tests/http                # compares
-npx vite build && UPDATE_DOCS=1 npx playwright test tests/http  # writes this file
+npx vitest run tests/unit/http-cases                # compares
+UPDATE_DOCS=1 npx vitest run tests/unit/http-cases  # writes this file
 \`\`\`
 
-\`npx vitest run tests/unit/http-cases\` runs the same cases in Node, without a browser and without a peer.
+A real Chromium also sends the requests to the built worker, which reads chunks from a real peer. In \`npm test\`, these are
+the navigations, \`HEAD\`, ranges and streams. In \`npm run test:full\`, they are all cases, and that run compares the file too:
+
+\`\`\`sh
+npx vite build && npx playwright test tests/http
+\`\`\`
 
 **How to read the tables.** Words in braces, such as \`{site}\`, stand for addresses of the fixtures in
 \`tests/http/fixtures.ts\`. The server configuration gives the names \`docs.site\`, \`bare\` and \`letters\` to three of them.

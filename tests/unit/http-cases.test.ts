@@ -1,6 +1,8 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import { beforeAll, expect, test } from 'vitest';
 import { deploymentAt } from '../../src/gateway/deployment.ts';
 import { cases } from '../http/cases.ts';
+import { documentPath, ownDocument } from '../http/document.ts';
 import { type Result, runCases } from '../http/exchange.ts';
 import { type Fixtures, pointerRecord, publishFixtures } from '../http/fixtures.ts';
 import type { Records } from './support/encrypted-file.ts';
@@ -37,4 +39,10 @@ beforeAll(async () => {
 
 test.each(cases.map(({ group, name }, i) => [`${group}: ${name}`, i] as const))('%s', (_, i) => {
   expect(results[i]!.differences).toEqual([]);
+});
+
+test('docs/reference/http-cases.md matches this run (UPDATE_DOCS=1 writes it)', () => {
+  const text = ownDocument(results);
+  if (process.env.UPDATE_DOCS) writeFileSync(documentPath, text);
+  expect(readFileSync(documentPath, 'utf8')).toBe(text);
 });
