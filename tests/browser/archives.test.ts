@@ -50,7 +50,9 @@ test.describe('an archive that AntTP made', () => {
     ]);
   });
 
-  test('costs its record and its three chunks, however many members a page reads', async () => {
+  test('costs its record and its three chunks, however many members a page reads', {
+    tag: '@full',
+  }, async () => {
     const { address, tar } = anttpFixture('tarchive_many300');
     await peer.putFixture('anttp/tarchive_many300');
     const expected = await memberHashes(tar);
@@ -59,7 +61,7 @@ test.describe('an archive that AntTP made', () => {
   });
 });
 
-test('an index may name members with spaces and beyond ASCII', async ({ folder }) => {
+test('an index may name members with spaces and beyond ASCII', { tag: '@full' }, async ({ folder }) => {
   const files: Files = {
     'two  spaces and 12 34': 'numbers at the end',
     'żółw/日本語 €.txt': 'not ASCII',

@@ -4,7 +4,10 @@ import type { PeerProcess } from '../support/peer-process.ts';
 import { noise, publish } from '../support/publish.ts';
 import { makeTarchive } from '../support/tarchive.ts';
 
-/** The chunks that a cold request may cost at the peer, including records of data maps. */
+/**
+ * The chunks that a cold request may cost at the peer over WebTransport, including records of data maps. The costs over HTTP are
+ * those of a gateway in Node.
+ */
 let peer: PeerProcess;
 let gateway: Gateway;
 
@@ -17,7 +20,7 @@ test.beforeEach(async ({ startPeer, openWorker }) => {
 const fileCost = 1 + 1;
 const archiveCost = fileCost + 1; // and the last chunk, for the index
 
-test('HEAD of a file costs only the map and the first chunk', async () => {
+test('HEAD of a file costs only the map and the first chunk', { tag: '@full' }, async () => {
   const address = await publish(noise(21, 300_000), peer);
   const answer = await gateway.fetch(`/${address}`, { method: 'HEAD' });
   expect([answer.status, answer.headers['content-length']]).toEqual([200, '300000']);
@@ -32,7 +35,7 @@ test('a part of a file costs the chunks that it overlaps', async () => {
   expect(await peer.chunksGiven()).toBe(fileCost + 1 + 1);
 });
 
-test('a part of a file costs the map once over HTTP', async ({ openWorker }) => {
+test('a part of a file costs the map once over HTTP', { tag: '@full' }, async ({ openWorker }) => {
   const overHttp = await openWorker({ peers: [peer.url], transport: 'http' });
   const address = await publish(noise(22, 300_000), peer);
   const answer = await overHttp.fetch(`/${address}`, { headers: { Range: 'bytes=250000-250099' } });
@@ -40,7 +43,7 @@ test('a part of a file costs the map once over HTTP', async ({ openWorker }) => 
   expect(await peer.chunksGiven()).toBe(fileCost + 1);
 });
 
-test('HEAD, 304, 416 and listings of an archive cost its map and index', async () => {
+test('HEAD, 304, 416 and listings of an archive cost its map and index', { tag: '@full' }, async () => {
   // The third member is in the second of three chunks.
   const files = { 'a.bin': noise(23, 40_000), 'b.bin': noise(24, 80_000), 'c.bin': noise(25, 100_000) };
   const address = await publish(await makeTarchive({ ...files, 'd.bin': noise(26, 80_000) }), peer);
@@ -63,7 +66,7 @@ test('HEAD, 304, 416 and listings of an archive cost its map and index', async (
   expect(await peer.chunksGiven()).toBe(archiveCost + 1);
 });
 
-test('a part past 4 GiB costs the maps and the two chunks that it overlaps', async () => {
+test('a part past 4 GiB costs the maps and the two chunks that it overlaps', { tag: '@full' }, async () => {
   const address = await publishHugeFile(peer);
   const answer = await gateway.fetch(`/${address}`, {
     headers: { Range: `bytes=${hugeMiddle - 10}-${hugeMiddle + 9}` },

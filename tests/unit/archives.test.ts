@@ -100,6 +100,25 @@ describe('an index', () => {
     });
   }
 
+  test('may name members with spaces and beyond ASCII', async ({ folder }) => {
+    const files: Files = {
+      'two  spaces and 12 34': 'numbers at the end',
+      'żółw/日本語 €.txt': 'not ASCII',
+      'caf\u00e9.txt': 'asked for in another normal form',
+      '100% #1?.txt': 'URL syntax',
+    };
+    const tar = makeTarchive(folder, files);
+    const address = await publish(tar, peer);
+    const expected = await memberHashes(tar);
+    expect(Object.keys(expected)).toEqual(Object.keys(files));
+    expect(await servedHashes(address, Object.keys(files))).toEqual(expected);
+    const decomposed = await gateway.fetch(`/${address}/${encodeURIComponent('cafe\u0301.txt')}`);
+    expect(decomposed.text).toBe('asked for in another normal form');
+    // A user gets there by the listing.
+    const listing = (await gateway.fetch(`/${address}/`, { headers: { Accept: 'text/html' } })).text;
+    expect(textsOf(listing, 'a')).toContain('żółw/');
+  });
+
   test('of an appended archive lets the later line win', async ({ folder }) => {
     const first: Files = { 'index.html': '<p>the first edition</p>', 'old.txt': 'still here' };
     makeTarchive(folder, first);
