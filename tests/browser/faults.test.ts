@@ -10,7 +10,6 @@ import type { PeerTally } from '../../src/stats/stats.ts';
 import { test as base, expect, type Gateway } from '../support/chromium.ts';
 import { hostile } from '../support/hostile.ts';
 import { announceUdpPort } from '../support/info-proxy.ts';
-import { mayRetry } from '../support/may-retry.ts';
 import { type PeerOptions, PeerProcess } from '../support/peer-process.ts';
 import { noise, publish } from '../support/publish.ts';
 import { randomBytes } from '../support/random.ts';
@@ -69,11 +68,6 @@ const test = base.extend<Fixtures, { content: Content }>({
   },
 });
 
-mayRetry(
-  'The client waits for real peers with real time-outs, so a machine that stands still for seconds fails a test. And the ' +
-    'network service of Chromium crashes if two streams of a session meet a closed port, so killed peers can end a download.',
-);
-
 /** How long Chromium takes to start its network service again. */
 const serviceRestartMs = 500;
 /**
@@ -85,15 +79,14 @@ const maxRejected = 6;
 const { stallMs, connectGraceMs } = limits;
 /** How long a peer of which nothing is known may take over a chunk before another is asked as well. */
 const hedgeDelayMs = limits.defaultHedgeDelayMs.firstByte + limits.defaultHedgeDelayMs.rest;
-/** On top of every deadline: what two busy cores may take to fetch, open and hand on a few chunks. */
-const machineMs = 10_000;
-const seconds = (milliseconds: number) => `${milliseconds / 1000} s`;
 
 interface Fault {
   name: string;
   /** The longest time without a byte: what the client may wait in vain, before it turns to another peer. */
   deadlineMs: number;
   peer: PeerOptions;
+  /** `@full` if the client waits long. */
+  tag?: '@full';
   /** The fault, which begins once a client runs. */
   onceRunning?(peer: PeerProcess): Promise<void>;
   /** Whether `/-/peers` shows what it is. */
@@ -107,6 +100,7 @@ const chunksOf = ({ webtransport, http }: Seen) => webtransport.chunks + http.ch
 const faults: Fault[] = [
   {
     name: 'dies while its sessions are open',
+    tag: '@full',
     // An OPEN and then a GET on a session that nothing answers any more; HTTP is refused at once.
     deadlineMs: hedgeDelayMs + stallMs,
     peer: {},
@@ -118,6 +112,7 @@ const faults: Fault[] = [
   },
   {
     name: 'accepts requests and never answers',
+    tag: '@full',
     // An OPEN that is broken off, a GET by WebTransport and one by HTTP until they count as stalled.
     deadlineMs: hedgeDelayMs + 2 * stallMs,
     peer: hostile('silent'),
@@ -129,6 +124,7 @@ const faults: Fault[] = [
   },
   {
     name: 'sends 20 KB/s',
+    tag: '@full',
     // The record, the chunks of its map, and the first chunk: each may have to be asked for twice.
     deadlineMs: 3 * hedgeDelayMs,
     peer: hostile('slow', '--bytes-per-second', '20000'),
@@ -161,12 +157,8 @@ const faults: Fault[] = [
 ];
 
 test.describe('one of three peers', () => {
-  for (const { name, deadlineMs, peer: options, onceRunning, shows } of faults) {
-    test(`${name}: no wait for a byte is longer than ${seconds(deadlineMs)}`, async ({
-      content,
-      startHolder,
-      openGateway,
-    }) => {
+  for (const { name, deadlineMs, peer: options, tag = [], onceRunning, shows } of faults) {
+    test(`${name}: the others bring every byte`, { tag }, async ({ content, startHolder, openGateway }) => {
       const [faulty, ...honest] = await Promise.all([
         startHolder(content.store, options),
         startHolder(content.store),
@@ -186,8 +178,7 @@ test.describe('one of three peers', () => {
         pauses.push(longestPause(await expectWhole(gateway, published)));
       }
       const seen = await seenPeers(gateway);
-      report(name, Math.max(...pauses), seen);
-      expect(Math.max(...pauses)).toBeLessThan(deadlineMs + machineMs);
+      report(name, Math.max(...pauses), deadlineMs, seen);
       const others = seen.filter(({ url }) => url !== faulty!.url);
       const chunksOfOthers = others.reduce((sum, other) => sum + chunksOf(other), 0);
       shows(seen.find(({ url }) => url === faulty!.url)!, chunksOfOthers);
@@ -196,11 +187,7 @@ test.describe('one of three peers', () => {
   }
 });
 
-test(`HTTP serves if UDP is blocked: the first byte comes within ${seconds(3 * connectGraceMs)}`, async ({
-  content,
-  startHolder,
-  openGateway,
-}) => {
+test('HTTP serves if UDP is blocked', { tag: '@full' }, async ({ content, startHolder, openGateway }) => {
   const peers = await Promise.all([1, 2, 3].map(() => startHolder(content.store)));
   const blackHole = createSocket('udp4').bind(0, '127.0.0.1');
   await once(blackHole, 'listening');
@@ -211,9 +198,8 @@ test(`HTTP serves if UDP is blocked: the first byte comes within ${seconds(3 * c
     pauses.push(longestPause(await expectWhole(gateway, published)));
   }
   const seen = await seenPeers(gateway);
-  report('UDP is blocked', Math.max(...pauses), seen);
   // Each peer is given its time to connect once, if it comes to that.
-  expect(Math.max(...pauses)).toBeLessThan(3 * connectGraceMs + machineMs);
+  report('UDP is blocked', Math.max(...pauses), 3 * connectGraceMs, seen);
   expect(seen.map(({ state }) => state)).toContain('http');
   for (const { state, webtransport } of seen) {
     // One of them may never have been asked.
@@ -261,9 +247,7 @@ test('restarted peers with other certificates and ports serve by HTTP at once, t
     pauses.push(longestPause(got));
   }
   expectComplete(got, content.file);
-  const pause = Math.max(...pauses);
-  report('certificates and ports rotated', pause, await seenPeers(gateway));
-  expect(pause).toBeLessThan(deadlineMs + machineMs);
+  report('certificates and ports rotated', Math.max(...pauses), deadlineMs, await seenPeers(gateway));
   // New content until each of them was asked over WebTransport again.
   let seed = 30;
   await expect
@@ -281,10 +265,10 @@ test('restarted peers with other certificates and ports serve by HTTP at once, t
       { timeout: 80_000, intervals: [500] },
     )
     .toBeGreaterThan(0);
-  report('all by WebTransport again', Date.now() - restartedAt, await seenPeers(gateway));
+  report('all by WebTransport again', Date.now() - restartedAt, null, await seenPeers(gateway));
 });
 
-test('a client reads on after its peers’ certificates expire', async ({
+test('a client reads on after its peers’ certificates expire', { tag: '@full' }, async ({
   content,
   startHolder,
   openGateway,
@@ -310,20 +294,16 @@ test('a client reads on after its peers’ certificates expire', async ({
   }
   const pause = longestPause(await expectWhole(gateway, content.file));
   const seen = await seenPeers(gateway);
-  report('certificates expired', pause, seen);
+  report('certificates expired', pause, null, seen);
   const now = await Promise.all(peers.map((peer) => peer.chunksGiven('webtransport')));
   expect(now.reduce((sum, n) => sum + n, 0)).toBeGreaterThan(given.reduce((sum, n) => sum + n, 0));
   expect(seen.map(({ state }) => state)).not.toContain('unreachable');
 });
 
-test.describe('a download of 200 MB', () => {
+test.describe('a download of 200 MB', { tag: '@full' }, () => {
   const large = 200_000_000;
 
-  test(`continues while a peer restarts, with no pause longer than ${seconds(2 * stallMs)}`, async ({
-    startHolder,
-    startPeer,
-    openGateway,
-  }) => {
+  test('continues while a peer restarts', async ({ startHolder, startPeer, openGateway }) => {
     const filled = await startPeer();
     const file = await publishFile(large, filled);
     await filled.kill();
@@ -341,10 +321,9 @@ test.describe('a download of 200 MB', () => {
     });
     const got = await running;
     const pause = longestPause(got, killedAt);
-    report('restarted during a download', pause, await seenPeers(gateway));
+    report('restarted during a download', pause, 2 * stallMs, await seenPeers(gateway));
     expect(got).toMatchObject({ status: 200, outcome: 'ended', received: large, sha256: file.sha256 });
     expect(got.times.at(-1)!, 'it was over before the peer died').toBeGreaterThan(killedAt);
-    expect(pause).toBeLessThan(2 * stallMs + machineMs);
     // It is one of the three again.
     await expect
       .poll(async () => {
@@ -358,7 +337,7 @@ test.describe('a download of 200 MB', () => {
   });
 });
 
-test(`a request without any peer fails within ${seconds(2 * stallMs)}, and succeeds when the peers are back`, async ({
+test('a request without any peer fails, and succeeds when the peers are back', { tag: '@full' }, async ({
   content,
   startHolder,
   startPeer,
@@ -382,28 +361,22 @@ test(`a request without any peer fails within ${seconds(2 * stallMs)}, and succe
 
   const refused = await download(gateway.shell, `/${second!.address}`);
   expect([refused.status, refused.code]).toEqual([504, 'PEERS_UNREACHABLE']);
-  report('all gone: the body', brokenMs, []);
-  report('all gone: a request', longestPause(refused), await seenPeers(gateway));
-  expect(brokenMs).toBeLessThan(2 * stallMs + machineMs);
-  expect(longestPause(refused)).toBeLessThan(2 * stallMs + machineMs);
+  report('all gone: the body', brokenMs, 2 * stallMs, []);
+  report('all gone: a request', longestPause(refused), 2 * stallMs, await seenPeers(gateway));
   for (const { state } of await seenPeers(gateway)) expect(state).toBe('unreachable');
 
   await Promise.all(
     before.map(({ url, storeFolder }) => startPeer({ http: new URL(url).host, store: storeFolder })),
   );
   const back = longestPause(await expectWhole(gateway, third!));
-  report('all back', back, await seenPeers(gateway));
-  expect(back).toBeLessThan(2 * stallMs + machineMs);
+  report('all back', back, 2 * stallMs, await seenPeers(gateway));
   await expectWhole(gateway, second!);
   await expectWhole(gateway, content.file);
 });
 
-test('healthy peers share the addresses, and a second client asks the same peer for the same address', async ({
-  content,
-  startHolder,
-  openGateway,
-  browser,
-}) => {
+test('healthy peers share the addresses, and a second client asks the same peer for the same address', {
+  tag: '@full',
+}, async ({ content, startHolder, openGateway, browser }) => {
   const peers = await Promise.all([1, 2, 3].map(() => startHolder(content.store)));
   const gateway = await openGateway({ peers: peers.map(({ url }) => url) });
   const first = await whoAnswered(gateway, content.records);
@@ -443,14 +416,18 @@ async function seenPeers(gateway: Gateway): Promise<Seen[]> {
   );
 }
 
-/** Prints what was measured, for docs/reference/benchmarks.md. */
-function report(fault: string, milliseconds: number, seen: Seen[]): void {
+/**
+ * Prints what was measured, for docs/reference/benchmarks.md. A busy machine can exceed a deadline, so that fails no test.
+ * @param deadlineMs the time after which the client has turned to another peer.
+ */
+function report(fault: string, milliseconds: number, deadlineMs: number | null, seen: Seen[]): void {
   const lines = seen.map((peer) => {
     const { state, webtransport, http, hedges, bans } = peer;
     const p95 = webtransport.firstByteMs?.p95 ?? http.firstByteMs?.p95 ?? null;
     return `  ${state}: ${webtransport.chunks} + ${http.chunks} chunks, ${failuresOf(peer)} unreachable, hedges ${hedges.won} won ${hedges.lost} lost, ${bans} bans, first byte p95 ${p95} ms`;
   });
-  console.log([`recovery | ${fault} | ${Math.round(milliseconds)} ms`, ...lines].join('\n'));
+  const deadline = deadlineMs === null ? '' : ` of at most ${deadlineMs} ms`;
+  console.log([`recovery | ${fault} | ${Math.round(milliseconds)} ms${deadline}`, ...lines].join('\n'));
 }
 
 async function expectWhole(gateway: Gateway, published: Published): Promise<Download> {

@@ -5,9 +5,8 @@ import { type Build, filesList } from '../../src/build.ts';
 import { isForSites } from '../../sw/shell-headers.ts';
 import { errorCode, expect, fetchIn, openTitled, stopWorkers } from '../support/chromium.ts';
 import { test } from '../support/chromium-deployments.ts';
-import { type Deployment, keepsFormerWorker, lookForUpdate, nextVersion } from '../support/deployment.ts';
+import { type Deployment, lookForUpdate, nextVersion } from '../support/deployment.ts';
 import { LoopbackServer, passOn } from '../support/loopback-server.ts';
-import { mayRetry } from '../support/may-retry.ts';
 import { distFolder } from '../support/paths.ts';
 import { publish } from '../support/publish.ts';
 import { storeShell } from '../support/shell-stored.ts';
@@ -75,7 +74,7 @@ test('a first installation stores the first screen, and then the shell has the r
 /** The script and the style of the shell's document. */
 const assets = first.filter((path) => /^\/assets\//.test(path));
 
-test('a first worker takes the script and the style from the browser’s HTTP cache', async ({
+test('a first worker takes the script and the style from the browser’s HTTP cache', { tag: '@full' }, async ({
   page,
   deploy,
 }) => {
@@ -109,11 +108,9 @@ test('a first worker asks the host if the browser’s HTTP cache has wrong files
   }
 });
 
-test('a first visit by a link to content has the rest of the shell stored after the content', async ({
-  page,
-  startPeer,
-  deploy,
-}) => {
+test('a first visit by a link to content has the rest of the shell stored after the content', {
+  tag: '@full',
+}, async ({ page, startPeer, deploy }) => {
   const peer = await startPeer();
   const letter = await publish(Buffer.from('Dear reader'), peer);
   const deployment = await deploy({ peers: [peer.url] });
@@ -126,7 +123,11 @@ test('a first visit by a link to content has the rest of the shell stored after 
   await expect(page.getByRole('region', { name: 'Activity' })).toBeVisible();
 });
 
-test('the rest of the shell waits while content is loading', async ({ page, startPeer, deploy }) => {
+test('the rest of the shell waits while content is loading', { tag: '@full' }, async ({
+  page,
+  startPeer,
+  deploy,
+}) => {
   const peer = await startPeer({ webTransport: 'none' });
   const letter = await publish(Buffer.from('Dear reader'), peer);
   let goOn = () => {};
@@ -152,7 +153,8 @@ test('the rest of the shell waits while content is loading', async ({ page, star
     return false;
   };
   void storeShell(page);
-  await page.waitForTimeout(2_000);
+  // The host answers these after requests that the worker would have sent at the message.
+  for (let i = 0; i < 5; i++) await fetchIn(page, `/sw.js?${i}`, { cache: 'no-store' });
   // The page asks for parts of its own, and the content needs the decoder.
   const rest = later.filter((path) => path !== filesList && !/\/brotli_dec_.*\.wasm$/.test(path));
   const ofWorker = () => requests.filter((path) => rest.includes(path) && !ofPage.has(path));
@@ -164,10 +166,9 @@ test('the rest of the shell waits while content is loading', async ({ page, star
   expect(await hasAll(page)).toBe(true);
 });
 
-test('an incomplete shell says offline which part is missing, and shows it when the host is back', async ({
-  page,
-  deploy,
-}) => {
+test('an incomplete shell says offline which part is missing, and shows it when the host is back', {
+  tag: '@full',
+}, async ({ page, deploy }) => {
   const deployment = await deploy({ peers: [] });
   await openIncomplete(deployment, page);
   // The gateway has read the host's configuration, which names no peer.
@@ -194,7 +195,10 @@ test('an incomplete shell says offline which part is missing, and shows it when 
   await expect(page.getByRole('region', { name: 'Activity' })).toBeVisible();
 });
 
-test('a second step that was interrupted goes on where it was', async ({ page, deploy }) => {
+test('a second step that was interrupted goes on where it was', { tag: '@full' }, async ({
+  page,
+  deploy,
+}) => {
   const deployment = await deploy({ peers: [] });
   await openIncomplete(deployment, page);
   const given = [filesList, ...later.slice(0, 5)];
@@ -231,54 +235,50 @@ test('the second step stores no file whose bytes differ', async ({ page, deploy 
   expect(await page.title()).not.toContain('FORGED');
 });
 
-mayRetry(keepsFormerWorker, () => {
-  test('an incomplete shell whose host has a newer version offers that version, which is complete', async ({
-    page,
-    deploy,
-    nextBuild,
-  }) => {
-    const deployment = await deploy({ peers: [] });
-    await openIncomplete(deployment, page);
-    deployment.put(nextBuild);
-    deployment.drops = undefined;
-    const reload = page.locator('.banner').getByRole('button', { name: 'Reload' });
-    // The first attempt can be the shell's own, which began before the host had the newer version.
-    await expect(async () => {
-      expect(await storeShell(page)).toBe(false);
-      await expect(page.locator('.banner')).toContainText('Update ready', { timeout: 5_000 });
-    }).toPass();
-    await Promise.all([page.waitForEvent('load'), reload.click()]);
-    await expect
-      .poll(async () => JSON.parse((await fetchIn(page, '/-/health')).text).version)
-      .toBe(nextVersion);
-    const { url } = deployment;
-    await deployment.close();
-    await page.goto(`${url}/#live`);
-    await page.reload();
-    await expect(page.getByRole('region', { name: 'Activity' })).toBeVisible();
-  });
+test('an incomplete shell whose host has a newer version offers that version, which is complete', {
+  tag: '@full',
+}, async ({ page, deploy, nextBuild }) => {
+  const deployment = await deploy({ peers: [] });
+  await openIncomplete(deployment, page);
+  deployment.put(nextBuild);
+  deployment.drops = undefined;
+  const reload = page.locator('.banner').getByRole('button', { name: 'Reload' });
+  // The first attempt can be the shell's own, which began before the host had the newer version.
+  await expect(async () => {
+    expect(await storeShell(page)).toBe(false);
+    await expect(page.locator('.banner')).toContainText('Update ready', { timeout: 5_000 });
+  }).toPass();
+  await Promise.all([page.waitForEvent('load'), reload.click()]);
+  await expect
+    .poll(async () => JSON.parse((await fetchIn(page, '/-/health')).text).version)
+    .toBe(nextVersion);
+  const { url } = deployment;
+  await deployment.close();
+  await page.goto(`${url}/#live`);
+  await page.reload();
+  await expect(page.getByRole('region', { name: 'Activity' })).toBeVisible();
+});
 
-  test('an update does not wait for a host that never sends the rest', async ({
-    page,
-    deploy,
-    nextBuild,
-  }) => {
-    const deployment = await deploy({ peers: [] });
-    const asked: string[] = [];
-    // The next version has another name for it.
-    deployment.holds = (path) => {
-      asked.push(path);
-      return path === liveView;
-    };
-    await page.goto(deployment.url);
-    await page.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
-    await expect.poll(() => asked.includes(liveView)).toBe(true);
-    deployment.put(nextBuild);
-    expect(await page.evaluate(lookForUpdate)).toBe('found');
-    const reload = page.locator('.banner').getByRole('button', { name: 'Reload' });
-    await Promise.all([page.waitForEvent('load'), reload.click()]);
-    expect(JSON.parse((await fetchIn(page, '/-/health')).text).version).toBe(nextVersion);
-  });
+test('an update does not wait for a host that never sends the rest', { tag: '@full' }, async ({
+  page,
+  deploy,
+  nextBuild,
+}) => {
+  const deployment = await deploy({ peers: [] });
+  const asked: string[] = [];
+  // The next version has another name for it.
+  deployment.holds = (path) => {
+    asked.push(path);
+    return path === liveView;
+  };
+  await page.goto(deployment.url);
+  await page.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
+  await expect.poll(() => asked.includes(liveView)).toBe(true);
+  deployment.put(nextBuild);
+  expect(await page.evaluate(lookForUpdate)).toBe('found');
+  const reload = page.locator('.banner').getByRole('button', { name: 'Reload' });
+  await Promise.all([page.waitForEvent('load'), reload.click()]);
+  expect(JSON.parse((await fetchIn(page, '/-/health')).text).version).toBe(nextVersion);
 });
 
 test('a trusted page cannot ask the worker to store the shell’s files', async ({
@@ -293,20 +293,25 @@ test('a trusted page cannot ask the worker to store the shell’s files', async 
   );
   const deployment = await deploy({ peers: [peer.url], trusted: [site], isolation: 'path' });
   await openIncomplete(deployment, page);
-  // The site itself needs the decoder. The worker would reply soon that it cannot get the others.
+  // The site itself needs the decoder.
   deployment.drops = (path) => later.includes(path) && !path.endsWith('.wasm');
   // Another page, so that no shell asks meanwhile.
   await page.goto('about:blank');
   const attacker = await openTitled(page.context(), `${deployment.url}/${site}/`, 'Trusted');
   await attacker.evaluate(() => history.pushState(null, '', '/'));
-  const reply = await Promise.race([
-    storeShell(attacker),
-    new Promise((resolve) => setTimeout(resolve, 3_000, 'no reply')),
-  ]);
+  let reply: unknown = 'no reply';
+  storeShell(attacker).then(
+    (stored) => {
+      reply = stored;
+    },
+    () => undefined, // the page is closed
+  );
+  // The shell asks after the page of the site, and the worker replies that it cannot get the files.
+  await page.goto(deployment.url);
+  expect(await storeShell(page)).toBe(false);
   expect(reply).toBe('no reply');
 
   deployment.drops = undefined;
-  await page.goto(deployment.url);
   // The first attempt can be the worker's own, which began before the host gave the files.
   await expect.poll(() => storeShell(page)).toBe(true);
 });

@@ -28,12 +28,9 @@ const test = base.extend<Fixtures>({
 
 test.describe('the first visit, before there is a worker', () => {
   for (const how of ['by address', 'by name']) {
-    test(`opens a deep link, ${how}, with path, query and hash`, async ({
-      peer,
-      address,
-      startHost,
-      page,
-    }) => {
+    test(`opens a deep link, ${how}, with path, query and hash`, {
+      tag: how === 'by name' ? [] : '@full',
+    }, async ({ peer, address, startHost, page }) => {
       const host = await startHost({
         peers: [peer.url],
         names: { garden: address },
@@ -48,7 +45,7 @@ test.describe('the first visit, before there is a worker', () => {
     });
   }
 
-  test('opens a deep link whose fragment the user changes while it opens', async ({
+  test('opens a deep link whose fragment the user changes while it opens', { tag: '@full' }, async ({
     peer,
     address,
     startHost,
@@ -69,7 +66,7 @@ test.describe('the first visit, before there is a worker', () => {
     }
   });
 
-  test('downloads a file once, although the user changes the fragment after it', async ({
+  test('downloads a file once, although the user changes the fragment after it', { tag: '@full' }, async ({
     peer,
     address,
     startHost,
@@ -83,8 +80,11 @@ test.describe('the first visit, before there is a worker', () => {
     const changes = await page.evaluate(async () => {
       let count = 0;
       addEventListener('hashchange', () => count++);
+      const changed = new Promise((resolve) => addEventListener('hashchange', resolve, { once: true }));
       location.hash = 'b';
-      await new Promise((resolve) => setTimeout(resolve, 500));
+      await changed;
+      // A second change would come before this answer.
+      await fetch('/-/health');
       return count;
     });
     expect(changes).toBe(1);
@@ -107,7 +107,7 @@ test.describe('the first visit, before there is a worker', () => {
     await expect(page).toHaveTitle('');
   });
 
-  test('opens a file that cannot run scripts without a question', async ({
+  test('opens a file that cannot run scripts without a question', { tag: '@full' }, async ({
     peer,
     address,
     startHost,
@@ -134,7 +134,11 @@ test('a reload past the worker ends on the site', { tag: '@smoke' }, async ({
   }
 });
 
-test('a second visit works without host and peers', async ({ peer, address, openGateway }) => {
+test('a second visit works without host and peers', { tag: '@full' }, async ({
+  peer,
+  address,
+  openGateway,
+}) => {
   const gateway = await openGateway({ peers: [peer.url], trusted: [address] });
   await gateway.openPage(`/${address}/deep/page.html`);
   await gateway.settled();
@@ -145,7 +149,7 @@ test('a second visit works without host and peers', async ({ peer, address, open
   await expect(page.getByRole('combobox', { name: 'Search or open an address' })).toBeVisible();
 });
 
-test('an invalid path is reported once', async ({ peer, openWorker }) => {
+test('an invalid path is reported once', { tag: '@full' }, async ({ peer, openWorker }) => {
   const gateway = await openWorker({ peers: [peer.url] });
   const page = await gateway.shell.context().newPage();
   const loads = countLoads(page);
@@ -185,7 +189,7 @@ test.describe('a page says that the browser has no service workers', () => {
     }
   });
 
-  test('if the browser has turned them off', async ({ peer, startHost, page }) => {
+  test('if the browser has turned them off', { tag: '@full' }, async ({ peer, startHost, page }) => {
     const host = await startHost({ peers: [peer.url] });
     await page.addInitScript(() => Reflect.deleteProperty(Navigator.prototype, 'serviceWorker'));
     for (const path of [`/${address}/`, '/']) {

@@ -1,7 +1,6 @@
 import { limits } from '../../src/limits.ts';
 import { expect, stopWorkers, test } from '../support/chromium.ts';
 import { publishManyChunks } from '../support/many-chunks.ts';
-import { mayRetry } from '../support/may-retry.ts';
 import { expectPin, listSites, pinAction } from '../support/pins.ts';
 import { publish } from '../support/publish.ts';
 import { randomBytes } from '../support/random.ts';
@@ -9,96 +8,94 @@ import { makeTarchive } from '../support/tar.ts';
 
 test.beforeEach(() => test.slow());
 
-mayRetry('once, 14 chunks were left instead of 8 after the last forgotten site; never reproduced', () => {
-  test('an opened site is listed with its title and icon, and with whether it is complete', async ({
-    startPeer,
-    openWorker,
-    folder,
-  }) => {
-    const peer = await startPeer();
-    const small = await publish(
-      makeTarchive(folder, {
-        'index.html':
-          '<title>Front &amp; centre</title><link rel="icon" href="art/icon.svg"><a href="b.html">b</a>',
-        'b.html': '<title>Another page</title>',
-        'art/icon.svg': '<svg xmlns="http://www.w3.org/2000/svg"/>',
-      }),
-      peer,
-    );
-    // Six parts, of which the front page needs some; a record, and the three chunks of a nested map.
-    const large = await publish(
-      makeTarchive(folder, {
-        'index.html': '<title>Large</title>',
-        'favicon.ico': 'an icon',
-        'a.bin': randomBytes(4.5 * limits.plaintextChunkBytes),
-        'b.bin': randomBytes(limits.plaintextChunkBytes),
-      }),
-      peer,
-    );
-    const letter = await publish(Buffer.from('a letter '.repeat(100)), peer);
-    const gateway = await openWorker({ peers: [peer.url], names: { library: small } });
-    await gateway.openPage('/library/b.html');
-    await gateway.openPage(`/${letter}/letter.txt`);
-    await gateway.openPage('/library/');
-    await gateway.openPage('/library/b.html');
-    await gateway.openPage(`/${large}/`);
+test('an opened site is listed with its title and icon, and with whether it is complete', async ({
+  startPeer,
+  openWorker,
+  folder,
+}) => {
+  const peer = await startPeer();
+  const small = await publish(
+    makeTarchive(folder, {
+      'index.html':
+        '<title>Front &amp; centre</title><link rel="icon" href="art/icon.svg"><a href="b.html">b</a>',
+      'b.html': '<title>Another page</title>',
+      'art/icon.svg': '<svg xmlns="http://www.w3.org/2000/svg"/>',
+    }),
+    peer,
+  );
+  // Six parts, of which the front page needs some; a record, and the three chunks of a nested map.
+  const large = await publish(
+    makeTarchive(folder, {
+      'index.html': '<title>Large</title>',
+      'favicon.ico': 'an icon',
+      'a.bin': randomBytes(4.5 * limits.plaintextChunkBytes),
+      'b.bin': randomBytes(limits.plaintextChunkBytes),
+    }),
+    peer,
+  );
+  const letter = await publish(Buffer.from('a letter '.repeat(100)), peer);
+  const gateway = await openWorker({ peers: [peer.url], names: { library: small } });
+  await gateway.openPage('/library/b.html');
+  await gateway.openPage(`/${letter}/letter.txt`);
+  await gateway.openPage('/library/');
+  await gateway.openPage('/library/b.html');
+  await gateway.openPage(`/${large}/`);
 
-    const sites = () => listSites(gateway.shell);
-    await expect
-      .poll(async () => (await sites()).map(({ title }) => title))
-      .toEqual(['Large', 'Front &amp; centre', 'letter.txt']);
-    await expect.poll(async () => (await sites()).map(({ chunks }) => chunks.total)).toEqual([10, 4, 4]);
-    expect(await sites()).toMatchObject([
-      { address: large, kind: 'archive', path: `/${large}/`, icon: `/${large}/favicon.ico`, offline: false },
-      {
-        address: small,
-        name: 'library',
-        path: '/library/',
-        icon: '/library/art/icon.svg',
-        offline: true,
-        pin: null,
-      },
-      { address: letter, kind: 'file', icon: null, offline: true, bytes: { stored: expect.any(Number) } },
-    ]);
+  const sites = () => listSites(gateway.shell);
+  await expect
+    .poll(async () => (await sites()).map(({ title }) => title))
+    .toEqual(['Large', 'Front &amp; centre', 'letter.txt']);
+  await expect.poll(async () => (await sites()).map(({ chunks }) => chunks.total)).toEqual([10, 4, 4]);
+  expect(await sites()).toMatchObject([
+    { address: large, kind: 'archive', path: `/${large}/`, icon: `/${large}/favicon.ico`, offline: false },
+    {
+      address: small,
+      name: 'library',
+      path: '/library/',
+      icon: '/library/art/icon.svg',
+      offline: true,
+      pin: null,
+    },
+    { address: letter, kind: 'file', icon: null, offline: true, bytes: { stored: expect.any(Number) } },
+  ]);
 
-    // The mark is exact: once all of the large one is here, and no sooner.
-    expect((await gateway.fetch(`/${large}/a.bin`)).status).toBe(200);
-    expect((await gateway.fetch(`/${large}/b.bin`)).status).toBe(200);
-    await gateway.settled();
-    expect((await sites())[0]).toMatchObject({ offline: true, chunks: { stored: 10, total: 10 } });
-    await stopWorkers(gateway.shell);
-    expect((await sites())[0]).toMatchObject({ offline: true, chunks: { stored: 10, total: 10 } });
+  // The mark is exact: once all of the large one is here, and no sooner.
+  expect((await gateway.fetch(`/${large}/a.bin`)).status).toBe(200);
+  expect((await gateway.fetch(`/${large}/b.bin`)).status).toBe(200);
+  await gateway.settled();
+  expect((await sites())[0]).toMatchObject({ offline: true, chunks: { stored: 10, total: 10 } });
+  await stopWorkers(gateway.shell);
+  expect((await sites())[0]).toMatchObject({ offline: true, chunks: { stored: 10, total: 10 } });
 
-    // A forgotten site is gone, unless it is pinned.
-    await pinAction(gateway.shell, small, 'pin');
-    await expectPin(gateway.shell, small, { state: 'complete' });
-    for (const address of [small, large]) {
-      const { status } = await gateway.fetch(`/-/sites?address=${address}`, { method: 'DELETE' });
-      expect(status).toBe(204);
-    }
-    const left = await sites();
-    expect(left.map(({ address, lastOpened }) => [address, lastOpened !== null])).toEqual([
-      [letter, true],
-      [small, false],
-    ]);
-    await expect.poll(async () => (await gateway.cache()).count).toBe(8);
+  // A forgotten site is gone, unless it is pinned.
+  await pinAction(gateway.shell, small, 'pin');
+  await expectPin(gateway.shell, small, { state: 'complete' });
+  for (const address of [small, large]) {
+    const { status } = await gateway.fetch(`/-/sites?address=${address}`, { method: 'DELETE' });
+    expect(status).toBe(204);
+  }
+  const left = await sites();
+  expect(left.map(({ address, lastOpened }) => [address, lastOpened !== null])).toEqual([
+    [letter, true],
+    [small, false],
+  ]);
+  await expect.poll(async () => (await gateway.cache()).count).toBe(8);
 
-    // To forget a visit deletes no chunk; what a pin holds keeps its name until that is gone, too.
-    await gateway.openPage('/library/');
-    await expect
-      .poll(async () => (await sites())[0])
-      .toMatchObject({ address: small, lastOpened: expect.any(Number) });
-    for (const address of [small, letter]) {
-      const { status } = await gateway.fetch(`/-/visits?address=${address}`, { method: 'DELETE' });
-      expect(status).toBe(204);
-    }
-    expect(await sites()).toMatchObject([
-      { address: small, lastOpened: null, title: 'Front &amp; centre', path: '/library/' },
-    ]);
-    expect((await gateway.cache()).count).toBe(8);
-    await gateway.fetch(`/-/pins?address=${small}`, { method: 'DELETE' });
-    expect(await sites()).toEqual([]);
-  });
+  // To forget a visit deletes no chunk; what a pin holds keeps its name until that is gone, too.
+  await gateway.openPage('/library/');
+  await expect
+    .poll(async () => (await sites())[0])
+    .toMatchObject({ address: small, lastOpened: expect.any(Number) });
+  for (const address of [small, letter]) {
+    const { status } = await gateway.fetch(`/-/visits?address=${address}`, { method: 'DELETE' });
+    expect(status).toBe(204);
+  }
+  expect(await sites()).toMatchObject([
+    { address: small, lastOpened: null, title: 'Front &amp; centre', path: '/library/' },
+  ]);
+  expect((await gateway.cache()).count).toBe(8);
+  await gateway.fetch(`/-/pins?address=${small}`, { method: 'DELETE' });
+  expect(await sites()).toEqual([]);
 });
 
 test('a manifest counts as complete once all its files were read, and deleting half of it frees that half', {
@@ -130,7 +127,10 @@ test('a manifest counts as complete once all its files were read, and deleting h
   expect((await gateway.cache()).count).toBe(20);
 });
 
-test('the worker lists a thousand sites fast and in pieces', async ({ startPeer, openWorker }) => {
+test('the worker lists a thousand sites fast and in pieces', { tag: '@full' }, async ({
+  startPeer,
+  openWorker,
+}) => {
   const peer = await startPeer();
   const address = await publish(Buffer.from('one of many'), peer);
   const gateway = await openWorker({ peers: [peer.url] });

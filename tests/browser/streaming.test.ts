@@ -33,7 +33,7 @@ test('fifty requests at once for one cold chunk fetch it once', { tag: '@smoke' 
   expect(await peer.chunksGiven()).toBe(1);
 });
 
-test('fifty requests at once for one cold file fetch each of its chunks once', async ({
+test('fifty requests at once for one cold file fetch each of its chunks once', { tag: '@full' }, async ({
   startPeer,
   openWorker,
 }) => {
@@ -82,7 +82,11 @@ test('aborting a download cancels the chunks that are under way at the peer', as
   ).toBeGreaterThan(0);
 });
 
-test('aborting a download also cancels prefetched chunks', async ({ startPeer, openWorker, browser }) => {
+test('aborting a download also cancels prefetched chunks', { tag: '@full' }, async ({
+  startPeer,
+  openWorker,
+  browser,
+}) => {
   test.setTimeout(180_000);
   // The request that opens the session, then the record and the first of three chunks that are asked for with it.
   const warm = 4;
@@ -122,7 +126,7 @@ test('aborting a download also cancels prefetched chunks', async ({ startPeer, o
   await gateway.shell.context().close();
 });
 
-test.describe('a file of 1 GiB', () => {
+test.describe('a file of 1 GiB', { tag: '@full' }, () => {
   // One after the other in one process: the file is made once.
   test.describe.configure({ mode: 'default', timeout: 180_000 });
   const file = new RepeatingFile(1024 ** 3);
@@ -150,9 +154,7 @@ test.describe('a file of 1 GiB', () => {
     });
   });
 
-  test('streams whole, while the memory of the worker and the store on disk stay bounded', async ({
-    browser,
-  }) => {
+  test('streams whole, while the store on disk stays bounded', async ({ browser }) => {
     const expected = createHash('sha256');
     for await (const bytes of file) expected.update(bytes);
     const before = await rendererMegabytes(browser);
@@ -164,9 +166,8 @@ test.describe('a file of 1 GiB', () => {
     clearInterval(watch);
     expect(received).toBe(file.size);
     expect(digest).toBe(expected.digest('hex'));
-    // Of all of the browser's renderers together, the page's and the worker's among them.
+    // Of all of the browser's renderers together, the page's and the worker's among them. `pnpm perf` measures the worker's.
     test.info().annotations.push({ type: 'resident memory', description: `${before} to ${highest} MB` });
-    expect(highest - before).toBeLessThan(512);
 
     await gateway.settled();
     const { bytes } = await gateway.cache();

@@ -10,13 +10,11 @@ import {
   beginDownload,
   type Deployment,
   finishDownload,
-  keepsFormerWorker,
   nextVersion,
   lookForUpdate as update,
   updateAtOnce,
 } from '../support/deployment.ts';
 import { publishManyChunks } from '../support/many-chunks.ts';
-import { mayRetry } from '../support/may-retry.ts';
 import { distFolder } from '../support/paths.ts';
 import { expectPin, pinAction } from '../support/pins.ts';
 import { publish, RepeatingFile } from '../support/publish.ts';
@@ -71,8 +69,6 @@ const file = new RepeatingFile(60_000_000);
 
 // They build another version, encrypt a large file and open several pages, beside other tests.
 test.setTimeout(240_000);
-
-mayRetry(keepsFormerWorker);
 
 async function sha256OfFile(): Promise<string> {
   const hash = createHash('sha256');
@@ -158,7 +154,7 @@ test('the worker of a site’s own origin is replaced, too', async ({
   await expect(page).toHaveTitle('Front');
 });
 
-test('a site opens although its origin cannot import the gateway’s worker', async ({
+test('a site opens although its origin cannot import the gateway’s worker', { tag: '@full' }, async ({
   page,
   startPeer,
   deploy,
@@ -178,7 +174,7 @@ test('a site opens although its origin cannot import the gateway’s worker', as
   expect(asked).toContainEqual(expect.stringMatching(/brotli_dec.*\.wasm$/));
 });
 
-test('a download completes although a new version takes over at once', async ({
+test('a download completes although a new version takes over at once', { tag: '@full' }, async ({
   page,
   startPeer,
   deploy,
@@ -199,7 +195,7 @@ test('a download completes although a new version takes over at once', async ({
   await expect.poll(() => versionFor(shell)).toBe(nextVersion);
 });
 
-test('an update waits for a publication; the user can cancel it, or reload anyway', async ({
+test('an update waits for a publication; the user can cancel it, or reload anyway', { tag: '@full' }, async ({
   page,
   startPeer,
   deploy,
@@ -244,7 +240,12 @@ test('an update waits for a publication; the user can cancel it, or reload anywa
   }
 });
 
-test('a pin continues in the new version', async ({ page, startPeer, deploy, nextBuild }) => {
+test('a pin continues in the new version', { tag: '@full' }, async ({
+  page,
+  startPeer,
+  deploy,
+  nextBuild,
+}) => {
   const peer = await startPeer();
   const site = await publishManyChunks(peer, 200);
   const relay = await ChunkRelay.start(peer);
@@ -285,7 +286,12 @@ test.describe('an update that fails to install leaves the former version in plac
   };
 
   for (const [name, spoil] of Object.entries(faults)) {
-    test(name, async ({ page, startPeer, deploy, nextBuild }) => {
+    test(name, { tag: name === 'a file is missing' ? [] : '@full' }, async ({
+      page,
+      startPeer,
+      deploy,
+      nextBuild,
+    }) => {
       const peer = await startPeer();
       const address = await publish(Buffer.from('a letter'), peer);
       const deployment = await deploy({ peers: [peer.url] });
@@ -320,7 +326,7 @@ test.describe('an update that fails to install leaves the former version in plac
   }
 });
 
-test('an older version can take over again, and finds the chunks', async ({
+test('an older version can take over again, and finds the chunks', { tag: '@full' }, async ({
   page,
   startPeer,
   deploy,
@@ -343,7 +349,7 @@ test('an older version can take over again, and finds the chunks', async ({
   expect((await fetchIn(shell, `/${address}`)).text).toBe('a letter');
 });
 
-test('an update deletes the files of the former version, and no foreign cache', async ({
+test('an update deletes the files of the former version, and no foreign cache', { tag: '@full' }, async ({
   page,
   deploy,
   nextBuild,

@@ -14,10 +14,6 @@ import type { HostConfig } from './processes.ts';
 /** The version of the build that is newer than `dist`. */
 export const nextVersion = '99.0.0';
 
-/** For `mayRetry`, of tests that apply an update. */
-export const keepsFormerWorker =
-  'After skipWaiting, Chromium sometimes keeps the former worker for minutes, about once in 40 runs, without an open response.';
-
 /** Copies a build without its compressed files, so that the copy can be changed. */
 export function copyBuild(from: string, to: string): void {
   cpSync(from, to, { recursive: true, filter: (path) => !isCompressed(path) });
