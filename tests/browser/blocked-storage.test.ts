@@ -61,7 +61,7 @@ test('sites are served from memory if no database opens, and the shell says so',
   await after.close();
 });
 
-test('the same worker uses a database once it is open, even if it opens late', async ({
+test('the same worker uses a database once it is open, even if it opens late', { tag: '@full' }, async ({
   startPeer,
   startHost,
   page,
@@ -126,7 +126,7 @@ test('the shell says that the browser blocks site data', { tag: '@smoke' }, asyn
   await context.close();
 });
 
-test('a file that does not fit into the browser’s quota is served all the same', async ({
+test('a file that does not fit into the browser’s quota is served all the same', { tag: '@full' }, async ({
   page,
   startPeer,
   startHost,

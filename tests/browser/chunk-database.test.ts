@@ -89,7 +89,7 @@ test('a database upgrade adds object stores; the chunks remain, are counted and 
   expect((await gateway.fetch(`/${address}`)).status).toBe(404);
 });
 
-test('the worker uses the known object stores of a later database version', async ({
+test('the worker uses the known object stores of a later database version', { tag: '@full' }, async ({
   startPeer,
   openWorker,
 }) => {

@@ -7,11 +7,9 @@ import { distFolder } from '../support/paths.ts';
 import { shellStored } from '../support/shell-stored.ts';
 
 for (const kind of ['Rust', 'Node']) {
-  test(`a first visit loads the compressed files from the peer in ${kind}`, async ({
-    context,
-    folder,
-    startHost,
-  }) => {
+  test(`a first visit loads the compressed files from the peer in ${kind}`, {
+    tag: kind === 'Node' ? '@full' : [],
+  }, async ({ context, folder, startHost }) => {
     const node =
       kind === 'Node' ? await NodePeerProcess.start(`${folder}/store`, '--web', distFolder) : undefined;
     const host = node ?? (await startHost({ peers: [] }));

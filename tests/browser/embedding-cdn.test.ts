@@ -86,7 +86,7 @@ test('a site whose host has only its pages and a stub shows content with the fil
   expect(fetched).toEqual([200, readFileSync(fromRoot('tests/sites/sample/assets/img/crab.png')).length]);
 });
 
-test('a script from a CDN looks for the worker beside the page', async ({
+test('a script from a CDN looks for the worker beside the page', { tag: '@full' }, async ({
   page,
   peer,
   picture,
@@ -104,7 +104,12 @@ test('a script from a CDN looks for the worker beside the page', async ({
   expect(site.requests).toContain('/repo/antway-sw.js');
 });
 
-test('a worker of another origin is an error that names it', async ({ page, peer, picture, serveFiles }) => {
+test('a worker of another origin is an error that names it', { tag: '@full' }, async ({
+  page,
+  peer,
+  picture,
+  serveFiles,
+}) => {
   const cdn = await startCdn(serveFiles);
   const attributes = `data-worker="${cdn.url}/antway-sw.js" data-peers="${peer.url}"`;
   const site = await serveFiles({ files: { '/index.html': pageWith(cdn, attributes, picture) } });

@@ -4,7 +4,10 @@ import { createInterface } from 'node:readline';
 import { expect, test } from '../support/chromium.ts';
 import { fromRoot } from '../support/paths.ts';
 
-test('the embedding example of npm start shows content of the sample site', async ({ page, folder }) => {
+test('the embedding example of npm start shows content of the sample site', { tag: '@full' }, async ({
+  page,
+  folder,
+}) => {
   const script = "import('./src/cli/serve.mjs').then(({ serve }) => serve())";
   const started = spawn(process.execPath, ['--eval', script], {
     cwd: fromRoot(''),

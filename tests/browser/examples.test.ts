@@ -95,7 +95,10 @@ test('the list of examples names each of them, and its test', () => {
   for (const [, , path] of rows) expect(existsSync(fromRoot(path!)), path).toBe(true);
 });
 
-test('the example with Vite shows a picture and a text, and pins the site', async ({ page, startPeer }) => {
+test('the example with Vite shows a picture and a text, and pins the site', { tag: '@full' }, async ({
+  page,
+  startPeer,
+}) => {
   const peer = await startPeer();
   await publishContent(peer);
   await using host = await new Example('vite').link().serve(peer.url);
@@ -106,10 +109,9 @@ test('the example with Vite shows a picture and a text, and pins the site', asyn
   await expect(page.getByRole('status')).toHaveText('The site is in this browser.');
 });
 
-test('the example with Workbox shows a picture, and opens without its host and a peer', async ({
-  page,
-  startPeer,
-}) => {
+test('the example with Workbox shows a picture, and opens without its host and a peer', {
+  tag: '@full',
+}, async ({ page, startPeer }) => {
   const peer = await startPeer();
   await publishContent(peer);
   const host = await new Example('workbox-pwa').link().serve(peer.url);
@@ -124,9 +126,9 @@ test('the example with Workbox shows a picture, and opens without its host and a
   await expectCrab(page);
 });
 
-test('the example for Node streams a file of a site into a pipe, and has an exit code', async ({
-  startPeer,
-}) => {
+test('the example for Node streams a file of a site into a pipe, and has an exit code', {
+  tag: '@full',
+}, async ({ startPeer }) => {
   const peer = await startPeer();
   const { site, picture } = await publishContent(peer);
   const example = new Example('node-stream').link();
@@ -141,10 +143,7 @@ test('the example for Node streams a file of a site into a pipe, and has an exit
   expect((await example.run(peer.url, process.execPath, 'stream.mjs')).code).toBe(2);
 });
 
-test('the example with Astro shows a picture and a link', { tag: '@release' }, async ({
-  page,
-  startPeer,
-}) => {
+test('the example with Astro shows a picture and a link', { tag: '@full' }, async ({ page, startPeer }) => {
   test.setTimeout(300_000);
   const peer = await startPeer();
   const { site } = await publishContent(peer);

@@ -14,11 +14,9 @@ for (const { title, name, isolation } of [
   { title: 'in path mode', name: '127.0.0.1', isolation: 'path' },
   { title: 'with origins of sites', name: 'antway.localhost', isolation: 'auto' },
 ] as const) {
-  test(`a first visit ${title} loads at most 300 kB of the gateway’s files until the sample site shows`, async ({
-    page,
-    startPeer,
-    startHost,
-  }) => {
+  test(`a first visit ${title} loads at most 300 kB of the gateway’s files until the sample site shows`, {
+    tag: isolation === 'path' ? '@full' : [],
+  }, async ({ page, startPeer, startHost }) => {
     // WebTransport would go past the proxy.
     const peer = await startPeer({ webTransport: 'none' });
     const config = await withSample(peer);

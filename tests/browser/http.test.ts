@@ -31,7 +31,7 @@ test.beforeEach(async ({ startPeer, openGateway, folder }) => {
   open = (config) => openGateway({ peers: [peer.url], ...config });
 });
 
-test('a range that is streamed is as exact as one that is not', async () => {
+test('a range that is streamed is as exact as one that is not', { tag: '@full' }, async () => {
   const gateway = await open();
   const large = noise(5, 3_000_000);
   const answer = await gateway.fetch(`/${site}/large.bin`, { headers: { Range: 'bytes=100001-2900000' } });
@@ -39,7 +39,7 @@ test('a range that is streamed is as exact as one that is not', async () => {
   expect(answer.sha256).toBe(sha256(large.subarray(100_001, 2_900_001)));
 });
 
-test('a folder is listed as a page for users and as JSON for programs', async () => {
+test('a folder is listed as a page for users and as JSON for programs', { tag: '@full' }, async () => {
   const gateway = await open();
   const page = await gateway.openPage(`/${site}/folder`);
   await expect(page).toHaveURL(`${gateway.url}/${site}/folder/`);
@@ -56,7 +56,7 @@ test('a folder is listed as a page for users and as JSON for programs', async ()
   }
 });
 
-test.describe('a site that is not trusted', () => {
+test.describe('a site that is not trusted', { tag: '@full' }, () => {
   test('runs no scripts in its pages, its pictures or its script files', async () => {
     const gateway = await open();
     const page = await gateway.openPage(`/${site}/`);
@@ -80,7 +80,7 @@ test.describe('a site that is not trusted', () => {
   });
 });
 
-test.describe('a site that the host trusts', () => {
+test.describe('a site that the host trusts', { tag: '@full' }, () => {
   test('runs scripts without a question', async () => {
     const gateway = await open({ trusted: [site] });
     const page = await gateway.openPage(`/${site}/`);

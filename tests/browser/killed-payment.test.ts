@@ -41,7 +41,7 @@ async function publish(page: Page, { text, relay, chain }: Upload): Promise<void
 }
 
 test('an upload is paid once and stored if the browser is killed before or after any step', {
-  tag: '@release',
+  tag: '@full',
 }, async ({ playwright, launchOptions, startPeer, folder }) => {
   test.setTimeout(1_800_000);
   const chain = await TestChain.start();

@@ -18,7 +18,7 @@ test.afterAll(() => machine?.close());
 
 for (const scenario of scenarios) {
   // One scenario for every change; all of them take minutes.
-  const tag = scenario.name === 'cold-open' ? [] : ['@release'];
+  const tag = scenario.name === 'cold-open' ? [] : ['@full'];
   test(`the lab measures ${scenario.name}, and every byte is right`, { tag }, async () => {
     const lab = new Lab('smoke', machine);
     try {

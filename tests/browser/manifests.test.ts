@@ -36,7 +36,7 @@ test('a manifest opens as an archive, also after a reload and offline, and no pe
   await expect(page.getByRole('heading')).toHaveText('Contents of Private');
 });
 
-test('a stored manifest is encrypted, and deleting it deletes its key', async () => {
+test('a stored manifest is encrypted, and deleting it deletes its key', { tag: '@full' }, async () => {
   const manifest = await makeMixedManifest(secret, peer);
   const { id } = JSON.parse((await add(manifest)).text);
   expect((await gateway.fetch(`/${id}/folder/secret.txt`)).text).toBe(secret);

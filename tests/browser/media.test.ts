@@ -41,7 +41,9 @@ for (const [element, middle] of [
   ['video', 15],
   ['audio', 300],
 ] as const) {
-  test(`a ${element} plays from its middle without the chunks before and after`, async () => {
+  test(`a ${element} plays from its middle without the chunks before and after`, {
+    tag: element === 'audio' ? '@full' : [],
+  }, async () => {
     const before = await peer.chunksGiven();
     const media = await gateway.openPage(`/${address}/`);
     const player = media.locator(element);
@@ -78,7 +80,9 @@ test('a saved attachment has the bytes of the content', { tag: '@smoke' }, async
   expect(sha256(readFileSync(await download.path()))).toBe(sha256(report));
 });
 
-test('a link with the attribute `download`, which Chromium follows past the worker, saves nothing wrong', async () => {
+test('a link with the attribute `download`, which Chromium follows past the worker, saves nothing wrong', {
+  tag: '@full',
+}, async () => {
   const shown = await gateway.openPage(`/${address}/`);
   const [download] = await Promise.all([
     shown.waitForEvent('download'),

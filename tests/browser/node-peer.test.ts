@@ -48,7 +48,7 @@ test('a peer in Node serves the gateway and every byte of a site', async ({ cont
   }
 });
 
-test('the peer in Rust takes over during a download, and every byte is right', async ({
+test('the peer in Rust takes over during a download, and every byte is right', { tag: '@full' }, async ({
   context,
   folder,
   startPeer,

@@ -43,7 +43,7 @@ const test = base.extend<Fixtures>({
     use(({ url, storeFolder }) => startPeer({ http: new URL(url).host, store: storeFolder })),
 });
 
-test.describe('without peers', () => {
+test.describe('without peers', { tag: '@full' }, () => {
   test('seen content opens, also after a reload', async ({ seen: { gateway, page, address } }) => {
     await page.reload();
     await expectSeen(page);
@@ -155,10 +155,9 @@ test('an error page opens its content by itself when the network is back', async
   await expect(page.getByText('This page was not seen.')).toBeVisible();
 });
 
-test('the worker asks unreachable peers again when the network is back, and an error page tries once', async ({
-  startPeer,
-  openGateway,
-}) => {
+test('the worker asks unreachable peers again when the network is back, and an error page tries once', {
+  tag: '@full',
+}, async ({ startPeer, openGateway }) => {
   const peer = await startPeer();
   const address = await publish(Buffer.from('a letter'), peer);
   const gateway = await openGateway({ peers: [peer.url] });

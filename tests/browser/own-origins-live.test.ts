@@ -48,7 +48,9 @@ async function grantPersistence(page: Page, origin: string): Promise<void> {
   });
 }
 
-test('the live screen shows the requests of a site on its own origin, alone and in the total', async () => {
+test('the live screen shows the requests of a site on its own origin, alone and in the total', {
+  tag: '@full',
+}, async () => {
   test.slow();
   const address = await publishSite('Cinema');
   const shell = await openShell('#live');
@@ -111,7 +113,9 @@ test('the live screen names a site with partitioned storage, and still shows the
   await expect(figure(shell, 'Served')).toHaveText(/MB$/);
 });
 
-test('a pinned site that the browser may evict says so, and has a button that requests persistent storage', async () => {
+test('a pinned site that the browser may evict says so, and has a button that requests persistent storage', {
+  tag: '@full',
+}, async () => {
   test.slow();
   const address = await publishSite('Keeper');
   await openShell('');
@@ -148,7 +152,9 @@ test('a pinned site that the browser may evict says so, and has a button that re
   await expect(row).not.toContainText('may delete');
 });
 
-test('the origin of a site requests persistent storage when it is first opened, if the browser does not ask the user', async () => {
+test('the origin of a site requests persistent storage when it is first opened, if the browser does not ask the user', {
+  tag: '@full',
+}, async () => {
   const address = await publishSite('First');
   const shell = await openShell('');
   await grantPersistence(shell, originOf(address));

@@ -96,7 +96,9 @@ test('a site opens with its scripts on an origin of its own, without a question,
   }
 });
 
-test('files that cannot run scripts, parts of pages and downloads stay on the gateway’s origin', async () => {
+test('files that cannot run scripts, parts of pages and downloads stay on the gateway’s origin', {
+  tag: '@full',
+}, async () => {
   const address = await publish(await makeTarchive(siteFiles('Parts')), peer);
   const shell = await openWorker();
   const page = await context.newPage();
@@ -127,7 +129,9 @@ for (const { way, open } of [
     },
   },
 ]) {
-  test(`records that the gateway’s origin has read of a site ${way} are not loaded again`, async () => {
+  test(`records that the gateway’s origin has read of a site ${way} are not loaded again`, {
+    tag: way === 'by a link' ? [] : '@full',
+  }, async () => {
     const address = await publish(await makeTarchive(siteFiles('Once')), peer);
     const relay = await ChunkRelay.start(peer);
     try {
@@ -143,7 +147,7 @@ for (const { way, open } of [
   });
 }
 
-test('a fragment that the user enters while a site opens does not stop it', async () => {
+test('a fragment that the user enters while a site opens does not stop it', { tag: '@full' }, async () => {
   const script = "<!doctype html><script>document.title = 'At ' + location.hash</script>";
   const address = await publish(await makeTarchive({ 'index.html': script }), peer);
   const relay = await ChunkRelay.start(peer);
@@ -161,7 +165,9 @@ test('a fragment that the user enters while a site opens does not stop it', asyn
   }
 });
 
-test('a page that cannot start the worker says so, although its style comes late', async () => {
+test('a page that cannot start the worker says so, although its style comes late', {
+  tag: '@full',
+}, async () => {
   const page = await context.newPage();
   // Registering fails at once, and the style arrives after the text “Opening …” is due.
   await page.addInitScript(() => {
@@ -177,7 +183,9 @@ test('a page that cannot start the worker says so, although its style comes late
   await expect(page.locator('body')).toHaveCSS('max-width', /px/);
 });
 
-test('the page before the first content asks its worker for nothing but settings', async () => {
+test('the page before the first content asks its worker for nothing but settings', {
+  tag: '@full',
+}, async () => {
   const address = await publish(await makeTarchive(siteFiles('Asked')), peer);
   await openWorker();
   const page = await visit(`${root}/${address}/`, 'Asked, running');
@@ -190,7 +198,7 @@ test('the page before the first content asks its worker for nothing but settings
   expect(asked).toContain('/-/origin');
 });
 
-test('the origin of a site stores its own pages after the first content', async () => {
+test('the origin of a site stores its own pages after the first content', { tag: '@full' }, async () => {
   const address = await publish(await makeTarchive(siteFiles('Pages')), peer);
   await openWorker();
   const page = await visit(`${root}/${address}/`, 'Pages, running');
@@ -209,7 +217,7 @@ test('the origin of a site stores its own pages after the first content', async 
   await expect(page.getByRole('heading')).toHaveText('This site in this browser');
 });
 
-test('an origin whose data was deleted stores nothing more', async () => {
+test('an origin whose data was deleted stores nothing more', { tag: '@full' }, async () => {
   const address = await publish(await makeTarchive(siteFiles('Deleted')), peer);
   await openWorker();
   await visit(`${root}/${address}/`, 'Deleted, running');
@@ -226,7 +234,7 @@ test('an origin whose data was deleted stores nothing more', async () => {
   expect(await page.evaluate(() => caches.keys())).toEqual([]);
 });
 
-test('a redirect to a site’s origin is temporary and not stored', async () => {
+test('a redirect to a site’s origin is temporary and not stored', { tag: '@full' }, async () => {
   const address = await publish(await makeTarchive(siteFiles('Moved')), peer);
   await openWorker();
   const page = await context.newPage();
@@ -277,7 +285,9 @@ test('a direct link to a site’s origin applies the user’s settings before it
   expect(dump).not.toContain(target);
 });
 
-test('an address without content is not listed, although its origin was opened', async () => {
+test('an address without content is not listed, although its origin was opened', {
+  tag: '@full',
+}, async () => {
   const shell = await openShell('#library');
   const nothing = 'ab'.repeat(32);
   const page = await context.newPage();
@@ -317,7 +327,9 @@ test('a change of settings and a reset reach the origins of sites', async () => 
   expect(await page.evaluate(() => localStorage.length)).toBe(0);
 });
 
-test('the settings say that sites have origins of their own, and allow the scripts of a site without trust', async () => {
+test('the settings say that sites have origins of their own, and allow the scripts of a site without trust', {
+  tag: '@full',
+}, async () => {
   const address = await publish(await makeTarchive(siteFiles('Garden')), peer);
   await visit(`${originOf(address)}/`, 'Garden, running');
   const shell = await openShell('#settings');
@@ -338,7 +350,9 @@ test('the settings say that sites have origins of their own, and allow the scrip
   await visit(`${originOf(address)}/`, 'Garden, running');
 });
 
-test('the shell shows where to manage a site if the browser partitions its storage', async () => {
+test('the shell shows where to manage a site if the browser partitions its storage', {
+  tag: '@full',
+}, async () => {
   // Below bare “localhost” each name is a site of its own for the browser.
   const address = await publish(await makeTarchive(siteFiles('Apart')), peer);
   root = `http://localhost:${new URL(host.url).port}`;
@@ -390,7 +404,9 @@ test('a private site gets an origin of its own, which stores its manifest encryp
   await expect(page).toHaveTitle('Private, running');
 });
 
-test('a profile of path mode moves its pins and trusted sites to their origins, also offline', async () => {
+test('a profile of path mode moves its pins and trusted sites to their origins, also offline', {
+  tag: '@full',
+}, async () => {
   test.setTimeout(180_000);
   const [pinned, trusted] = await Promise.all(
     ['Pinned', 'Trusted'].map(async (name) => publish(await makeTarchive(siteFiles(name)), peer)),

@@ -53,10 +53,9 @@ test.afterAll(async () => {
   project?.remove();
 });
 
-test('@antway/fetch reads everything in a page, which has its chunks after a reload', async ({
-  page,
-  startPeer,
-}) => {
+test('@antway/fetch reads everything in a page, which has its chunks after a reload', {
+  tag: '@full',
+}, async ({ page, startPeer }) => {
   const peer = await startPeer();
   const site = await publish(await makeTarchive({ 'a.txt': 'abcdef'.repeat(1000), 'b.txt': 'b' }), peer);
   const bytes = noise(7, 9_000_000);
@@ -100,7 +99,7 @@ test('@antway/fetch reads everything in a page, which has its chunks after a rel
   expect(later).toEqual({ bytes: [...bytes.subarray(100, 110)], code: 'PEERS_UNREACHABLE' });
 });
 
-test('@antway/publish publishes from a page', async ({ page, startPeer }) => {
+test('@antway/publish publishes from a page', { tag: '@full' }, async ({ page, startPeer }) => {
   // Another origin may only write with a token.
   const token = 'open sesame';
   const peer = await startPeer({ token });
@@ -130,7 +129,7 @@ test('@antway/publish publishes from a page', async ({ page, startPeer }) => {
   expect(results.site).toBe(await publish(site, { put: async () => undefined }));
 });
 
-test('@antway/publish/s3 stores from a page in a bucket, from which a peer serves', async ({
+test('@antway/publish/s3 stores from a page in a bucket, from which a peer serves', { tag: '@full' }, async ({
   page,
   startPeer,
 }) => {
@@ -164,10 +163,9 @@ test('@antway/publish/s3 stores from a page in a bucket, from which a peer serve
   }
 });
 
-test('@antway/publish/network pays from a page with its wallet, once, and stores in the network', async ({
-  page,
-  context,
-}) => {
+test('@antway/publish/network pays from a page with its wallet, once, and stores in the network', {
+  tag: '@full',
+}, async ({ page, context }) => {
   const chain = await TestChain.start();
   const relay = await RelayDouble.start(chain);
   try {
@@ -193,10 +191,9 @@ test('@antway/publish/network pays from a page with its wallet, once, and stores
   }
 });
 
-test('@antway/page and the worker of @antway/sw serve a page by one grammar of addresses', async ({
-  page,
-  startPeer,
-}) => {
+test('@antway/page and the worker of @antway/sw serve a page by one grammar of addresses', {
+  tag: '@full',
+}, async ({ page, startPeer }) => {
   const peer = await startPeer();
   const picture = '<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>';
   const site = await publish(await makeTarchive({ 'a.txt': 'abcdef', 'pixel.svg': picture }), peer);
@@ -230,10 +227,9 @@ test('@antway/page and the worker of @antway/sw serve a page by one grammar of a
   });
 });
 
-test('@antway/page opens private content, carries sites in files, and changes its peers', async ({
-  page,
-  startPeer,
-}) => {
+test('@antway/page opens private content, carries sites in files, and changes its peers', {
+  tag: '@full',
+}, async ({ page, startPeer }) => {
   const token = 'open sesame';
   const [peer, other] = [await startPeer({ token }), await startPeer()];
   const files = await makeTarchive({ 'a.txt': 'abcdef', 'b.txt': 'b'.repeat(10_000) });
@@ -273,7 +269,10 @@ test('@antway/page opens private content, carries sites in files, and changes it
   });
 });
 
-test('the route of @antway/sw serves a page from a worker of its own', async ({ page, startPeer }) => {
+test('the route of @antway/sw serves a page from a worker of its own', { tag: '@full' }, async ({
+  page,
+  startPeer,
+}) => {
   const peer = await startPeer();
   const site = await publish(await makeTarchive({ 'a.txt': 'abcdef' }), peer);
   await page.goto(host.url);

@@ -116,11 +116,9 @@ test('a user without a peer pays for an address and each change of it, and visit
   expect(before - (await balance())).toBe((2n * fileRecords + 3n) * recordPrice);
 });
 
-test('nothing is paid, signed or stored if the user goes back, refuses or sets a low limit', async ({
-  context,
-  startPeer,
-  folder,
-}) => {
+test('nothing is paid, signed or stored if the user goes back, refuses or sets a low limit', {
+  tag: '@full',
+}, async ({ context, startPeer, folder }) => {
   const { root } = await startPublisher(startPeer, folder);
   const page = await openPublish(context, root);
   await publishPage(page, 'First');
@@ -157,11 +155,9 @@ test('nothing is paid, signed or stored if the user goes back, refuses or sets a
   await expect(unfinished(page)).toBeHidden();
 });
 
-test('a state is paid once and stored if the tab is closed after the payment, also one that freezes', async ({
-  context,
-  startPeer,
-  folder,
-}) => {
+test('a state is paid once and stored if the tab is closed after the payment, also one that freezes', {
+  tag: '@full',
+}, async ({ context, startPeer, folder }) => {
   const { root } = await startPublisher(startPeer, folder);
   const first = await openPublish(context, root);
   await publishPage(first, 'First');

@@ -103,7 +103,7 @@ test('a wallet pays what the screen says, and the network gets everything', {
 });
 
 test('one payment of a wallet covers many records, and costs no more than the screen says', {
-  tag: '@release',
+  tag: '@full',
 }, async ({ context, folder }) => {
   test.setTimeout(1_200_000);
   const path = join(folder, 'film.bin');
@@ -126,7 +126,7 @@ test('one payment of a wallet covers many records, and costs no more than the sc
   expect(relay.stored.size).toBe(batchRecords);
 });
 
-test('only a chain for tests is said to be one', async ({ context }) => {
+test('only a chain for tests is said to be one', { tag: '@full' }, async ({ context }) => {
   const page = await openPublish(context, root);
   await choose(page);
   await page.getByRole('checkbox', { name: /^In the Autonomi network/ }).check();
@@ -145,7 +145,7 @@ test('only a chain for tests is said to be one', async ({ context }) => {
   await expect(page.locator('.other-chain')).toHaveCount(0);
 });
 
-test('one action stores at the network and at a peer', async ({ context }) => {
+test('one action stores at the network and at a peer', { tag: '@full' }, async ({ context }) => {
   const page = await openPublish(context, root);
   await choose(page);
   await askForPrice(page, { atPeers: true });
@@ -160,7 +160,7 @@ test('one action stores at the network and at a peer', async ({ context }) => {
   }
 });
 
-test('a refused payment costs nothing, and the user can pay later', async ({ context }) => {
+test('a refused payment costs nothing, and the user can pay later', { tag: '@full' }, async ({ context }) => {
   const page = await openPublish(context, root);
   const before = await balance();
   await choose(page);
@@ -184,7 +184,9 @@ test('a refused payment costs nothing, and the user can pay later', async ({ con
   expect(before - (await balance())).toBe(4n * recordPrice);
 });
 
-test('a wallet on another chain, or without the account, pays nothing', async ({ context }) => {
+test('a wallet on another chain, or without the account, pays nothing', { tag: '@full' }, async ({
+  context,
+}) => {
   const page = await openPublish(context, root);
   const before = await balance();
   await choose(page);
@@ -222,7 +224,9 @@ test('a payment that waits in the wallet survives a reload, and is paid once', a
   await expect(other.getByRole('region', { name: 'Paid, and not stored yet' })).toBeHidden();
 });
 
-test('a payment that the wallet sends late is found, and not asked for again', async ({ context }) => {
+test('a payment that the wallet sends late is found, and not asked for again', { tag: '@full' }, async ({
+  context,
+}) => {
   const page = await openPublish(context, root);
   const before = await balance();
   await choose(page);
@@ -240,9 +244,9 @@ test('a payment that the wallet sends late is found, and not asked for again', a
   expect(before - (await balance())).toBe(4n * recordPrice);
 });
 
-test('a payment that the wallet sends before the user says that it is gone is not made twice', async ({
-  context,
-}) => {
+test('a payment that the wallet sends before the user says that it is gone is not made twice', {
+  tag: '@full',
+}, async ({ context }) => {
   const page = await openPublish(context, root);
   const before = await balance();
   await choose(page);
@@ -260,7 +264,7 @@ test('a payment that the wallet sends before the user says that it is gone is no
   expect(before - (await balance())).toBe(4n * recordPrice);
 });
 
-test('nothing is deleted while another tab pays', async ({ context }) => {
+test('nothing is deleted while another tab pays', { tag: '@full' }, async ({ context }) => {
   const page = await openPublish(context, root);
   const before = await balance();
   await choose(page);
@@ -286,7 +290,9 @@ test('nothing is deleted while another tab pays', async ({ context }) => {
   await expect(other.getByRole('alert').filter({ hasText: 'BUSY' })).toHaveCount(0);
 });
 
-test('a paid upload is stored after a failure, without a further payment', async ({ context }) => {
+test('a paid upload is stored after a failure, without a further payment', { tag: '@full' }, async ({
+  context,
+}) => {
   const page = await openPublish(context, root);
   const before = await balance();
   const text = await choose(page);
@@ -307,7 +313,9 @@ test('a paid upload is stored after a failure, without a further payment', async
   expect(before - (await balance())).toBe(4n * recordPrice);
 });
 
-test('a relay that lies about the price, the vault or the payee gets nothing', async ({ context }) => {
+test('a relay that lies about the price, the vault or the payee gets nothing', { tag: '@full' }, async ({
+  context,
+}) => {
   const page = await openPublish(context, root);
   const lies: [RelayFaults, string][] = [
     [{ info: { vault: `0x${'66'.repeat(20)}` } }, 'CHAIN'],

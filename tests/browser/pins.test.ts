@@ -50,7 +50,9 @@ async function expectComplete(page: Page, { interruptions = 1 } = {}): Promise<v
 }
 
 test.describe('a pin of a thousand chunks', () => {
-  test('brings each chunk once, and its site then opens without a peer', async ({ openWorker }) => {
+  test('brings each chunk once, and its site then opens without a peer', { tag: '@full' }, async ({
+    openWorker,
+  }) => {
     const gateway = await openWorker({ peers: [relay.url] });
     expect(await pinAction(gateway.shell, site.address, 'pin')).toMatchObject({ state: 'partial' });
     await expectComplete(gateway.shell, { interruptions: 0 });
@@ -62,7 +64,9 @@ test.describe('a pin of a thousand chunks', () => {
     expect(await expectPin(gateway.shell, site.address, complete)).toMatchObject({ bytesPerSecond: null });
   });
 
-  test('continues after its tab was closed and the worker ended', async ({ openWorker }) => {
+  test('continues after its tab was closed and the worker ended', { tag: '@full' }, async ({
+    openWorker,
+  }) => {
     const gateway = await openWorker({ peers: [relay.url] });
     const context = gateway.shell.context();
     const { held } = relay.holdAfter(300);
@@ -92,7 +96,12 @@ test.describe('a pin of a thousand chunks', () => {
     await expectComplete(gateway.shell, { interruptions: 3 });
   });
 
-  test('continues after the browser was killed', async ({ playwright, launchOptions, startHost, folder }) => {
+  test('continues after the browser was killed', { tag: '@full' }, async ({
+    playwright,
+    launchOptions,
+    startHost,
+    folder,
+  }) => {
     const host = await startHost({ peers: [relay.url] });
     const profile = `${folder}/profile`;
     const before = await playwright.chromium.launchPersistentContext(profile, launchOptions);
@@ -112,9 +121,9 @@ test.describe('a pin of a thousand chunks', () => {
     await after.close();
   });
 
-  test('waits while its peer is down, and continues by itself when the peer is back', async ({
-    openWorker,
-  }) => {
+  test('waits while its peer is down, and continues by itself when the peer is back', {
+    tag: '@full',
+  }, async ({ openWorker }) => {
     const gateway = await openWorker({ peers: [relay.url] });
     const { held } = relay.holdAfter(500);
     await pinAction(gateway.shell, site.address, 'pin');
@@ -127,7 +136,7 @@ test.describe('a pin of a thousand chunks', () => {
     await expectComplete(gateway.shell);
   });
 
-  test('continues without a page when the browser fires a sync event', async ({
+  test('continues without a page when the browser fires a sync event', { tag: '@full' }, async ({
     playwright,
     launchOptions,
     startHost,
@@ -153,7 +162,9 @@ test.describe('a pin of a thousand chunks', () => {
     await after.close();
   });
 
-  test('waits while the limit is too low, and continues when the user raises it', async ({ openWorker }) => {
+  test('waits while the limit is too low, and continues when the user raises it', { tag: '@full' }, async ({
+    openWorker,
+  }) => {
     const gateway = await openWorker({ peers: [relay.url], cache: { maxBytes: 3_000_000 } });
     await pinAction(gateway.shell, site.address, 'pin');
     const waiting = await expectPin(gateway.shell, site.address, { activity: 'waiting' });
@@ -166,10 +177,9 @@ test.describe('a pin of a thousand chunks', () => {
     await expectComplete(gateway.shell);
   });
 
-  test('waits while the browser’s quota is full, and continues by itself when there is room', async ({
-    startHost,
-    page,
-  }) => {
+  test('waits while the browser’s quota is full, and continues by itself when there is room', {
+    tag: '@full',
+  }, async ({ startHost, page }) => {
     const host = await startHost({ peers: [relay.url] });
     const session = await page.context().newCDPSession(page);
     const setQuota = (quota: { quotaSize?: number }) =>
@@ -185,9 +195,9 @@ test.describe('a pin of a thousand chunks', () => {
     await expectComplete(gateway.shell, { interruptions: 20 });
   });
 
-  test('can be paused, stays paused when the worker ends, and continues when the user resumes it', async ({
-    openWorker,
-  }) => {
+  test('can be paused, stays paused when the worker ends, and continues when the user resumes it', {
+    tag: '@full',
+  }, async ({ openWorker }) => {
     const gateway = await openWorker({ peers: [relay.url] });
     const { held } = relay.holdAfter(100);
     await pinAction(gateway.shell, site.address, 'pin');
@@ -207,7 +217,9 @@ test.describe('a pin of a thousand chunks', () => {
   });
 });
 
-test('unpinning deletes a site’s chunks, except the chunks of other pins', async ({ openWorker }) => {
+test('unpinning deletes a site’s chunks, except the chunks of other pins', { tag: '@full' }, async ({
+  openWorker,
+}) => {
   const gateway = await openWorker({ peers: [relay.url] });
   // The same files as the large one begins with.
   const part = await publishManyChunks(peer, 40, { bytesPerFile });
@@ -266,7 +278,7 @@ test.describe('verifying', () => {
     expect((await gateway.stats()).chunks.damaged).toBe(1);
   });
 
-  test('says “damaged” when no peer can repair it', async ({ openWorker }) => {
+  test('says “damaged” when no peer can repair it', { tag: '@full' }, async ({ openWorker }) => {
     const gateway = await openWorker({ peers: [relay.url] });
     const kept = await publishManyChunks(peer, 40, { seed: 9 });
     await pinAction(gateway.shell, kept.address, 'pin');
@@ -286,7 +298,9 @@ test.describe('verifying', () => {
   });
 });
 
-test('a pin of missing content and an invalid request fail with a reason', async ({ openWorker }) => {
+test('a pin of missing content and an invalid request fail with a reason', { tag: '@full' }, async ({
+  openWorker,
+}) => {
   const denied = 'de'.repeat(32);
   const gateway = await openWorker({ peers: [relay.url], denied: [denied] });
   const nothing = '00'.repeat(32);

@@ -112,7 +112,7 @@ test('a state is not paid for if the key signed a newer one elsewhere while the 
   expect(before - (await balance())).toBe(recordPrice);
 });
 
-test('a second peer stores a state that the first one hides, forgets or refuses', async ({
+test('a second peer stores a state that the first one hides, forgets or refuses', { tag: '@full' }, async ({
   context,
   startHost,
 }) => {
@@ -169,10 +169,9 @@ test('a second peer stores a state that the first one hides, forgets or refuses'
   }
 });
 
-test('a state that only the peer itself stores is paid for, and then it is in the network', async ({
-  context,
-  startHost,
-}) => {
+test('a state that only the peer itself stores is paid for, and then it is in the network', {
+  tag: '@full',
+}, async ({ context, startHost }) => {
   const host = await startHost({ peers: [] });
   const page = await openPublish(context, host.url.replace('127.0.0.1', 'antway.localhost'));
   await publishPaid(page, 'First', chain, relay);
@@ -187,11 +186,9 @@ test('a state that only the peer itself stores is paid for, and then it is in th
   expect(relay.pointers.get(address)).toEqual(record);
 });
 
-test('a payment for a lasting address goes on although the user wants one for other content', async ({
-  context,
-  startPeer,
-  folder,
-}) => {
+test('a payment for a lasting address goes on although the user wants one for other content', {
+  tag: '@full',
+}, async ({ context, startPeer, folder }) => {
   const page = await publishFirst(context, startPeer, folder);
   await createInNetwork(page, 'Garden', chain, relay);
   await connect(page, chain);
@@ -210,11 +207,9 @@ test('a payment for a lasting address goes on although the user wants one for ot
   await expect(form(page).getByRole('button', { name: 'Change it' })).toBeVisible();
 });
 
-test('a payment that was sent before the user stopped is used, also if a peer does not answer then', async ({
-  context,
-  startPeer,
-  folder,
-}) => {
+test('a payment that was sent before the user stopped is used, also if a peer does not answer then', {
+  tag: '@full',
+}, async ({ context, startPeer, folder }) => {
   const page = await publishFirst(context, startPeer, folder);
   await createInNetwork(page, 'Garden', chain, relay);
   const before = await balance();
@@ -237,11 +232,9 @@ test('a payment that was sent before the user stopped is used, also if a peer do
   expect(before - (await balance())).toBe(recordPrice);
 });
 
-test('an action with another lasting address keeps the form of a payment, and a receipt', async ({
-  context,
-  startPeer,
-  folder,
-}) => {
+test('an action with another lasting address keeps the form of a payment, and a receipt', {
+  tag: '@full',
+}, async ({ context, startPeer, folder }) => {
   const page = await publishFirst(context, startPeer, folder);
   await createPointer(page, 'Pond');
   await createInNetwork(page, 'Garden', chain, relay);

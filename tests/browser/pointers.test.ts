@@ -83,10 +83,9 @@ test('a pointer leads to the newest version of several peers, and a seen version
   expect(errorCode(await gateway.fetch(path))).toBe('PEERS_UNREACHABLE');
 });
 
-test('a browser stores a bounded number of pointers, and drops the least recently used', async ({
-  startPeer,
-  openWorker,
-}) => {
+test('a browser stores a bounded number of pointers, and drops the least recently used', {
+  tag: '@full',
+}, async ({ startPeer, openWorker }) => {
   const peer = await startPeer();
   await say('the text', 1n, peer);
   const other = new PointerOwner(22);
@@ -112,7 +111,10 @@ test('a browser stores a bounded number of pointers, and drops the least recentl
   expect(await storedPointers(gateway)).toHaveLength(limits.storedPointers);
 });
 
-test('a pointer record without the owner’s signature leads nowhere', async ({ startPeer, openWorker }) => {
+test('a pointer record without the owner’s signature leads nowhere', { tag: '@full' }, async ({
+  startPeer,
+  openWorker,
+}) => {
   const [liar, honest] = [await startPeer(), await startPeer()];
   await say('the text', 1n, honest);
   const forged = Uint8Array.from(await say('another text', 2n, liar));

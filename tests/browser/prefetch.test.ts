@@ -35,10 +35,9 @@ test.describe('on a warm session', () => {
     expect(await timed()).toEqual([begun! + 1, ended! + 1]);
   });
 
-  test('a cold file with a nested map comes in one round trip, because the peer decrypts the levels', async ({
-    startPeer,
-    openGateway,
-  }) => {
+  test('a cold file with a nested map comes in one round trip, because the peer decrypts the levels', {
+    tag: '@full',
+  }, async ({ startPeer, openGateway }) => {
     const peer = await startPeer();
     await peer.putFixture('anttp/tiny3');
     const size = 13_000_000;
@@ -53,7 +52,10 @@ test.describe('on a warm session', () => {
     expect(after.get).toBe(before.get);
   });
 
-  test('a cold member of an archive comes in one round trip', async ({ startPeer, openGateway }) => {
+  test('a cold member of an archive comes in one round trip', { tag: '@full' }, async ({
+    startPeer,
+    openGateway,
+  }) => {
     const peer = await startPeer();
     await peer.putFixture('anttp/tiny3');
     await peer.putFixture('anttp/tarchive_many300');

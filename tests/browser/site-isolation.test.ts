@@ -16,10 +16,9 @@ async function openShell(context: BrowserContext, url: string): Promise<Page> {
   return page;
 }
 
-test('while the host is away, no key is used, and the app does not say that sites share its origin', async ({
-  context,
-  deploy,
-}) => {
+test('while the host is away, no key is used, and the app does not say that sites share its origin', {
+  tag: '@full',
+}, async ({ context, deploy }) => {
   test.slow();
   const deployment = await deploy({ peers: [] });
   const page = await openShell(context, `${rootOf(deployment)}/#publish`);
@@ -69,10 +68,9 @@ test('a script on the gateway’s origin cannot make the app use keys there', as
   await expect(section(page).getByRole('button')).toHaveCount(0);
 });
 
-test('where sites share the origin, the app leads to the address of this computer where they do not', async ({
-  context,
-  deploy,
-}) => {
+test('where sites share the origin, the app leads to the address of this computer where they do not', {
+  tag: '@full',
+}, async ({ context, deploy }) => {
   const deployment = await deploy({ peers: [] });
   const page = await openShell(context, `${deployment.url}/#publish`);
   await expect(section(page)).toContainText(shared);
@@ -84,10 +82,9 @@ test('where sites share the origin, the app leads to the address of this compute
   await expect(newAddress(page)).toBeVisible({ timeout: 20_000 });
 });
 
-test('where the operator gives sites no origins, the app says so and shows no link', async ({
-  context,
-  deploy,
-}) => {
+test('where the operator gives sites no origins, the app says so and shows no link', {
+  tag: '@full',
+}, async ({ context, deploy }) => {
   const deployment = await deploy({ peers: [], isolation: 'path' });
   const page = await openShell(context, `${rootOf(deployment)}/#publish`);
   await expect(section(page)).toContainText('The operator of this gateway has to give each site');

@@ -41,9 +41,9 @@ test('a slow navigation shows what it waits for, and opens the content by itself
   expect(await page.evaluate(() => history.length)).toBe(entries + 1);
 });
 
-test('a slow navigation that the user cancels leads to the shell, and the lookups end', async ({
-  openGateway,
-}) => {
+test('a slow navigation that the user cancels leads to the shell, and the lookups end', {
+  tag: '@full',
+}, async ({ openGateway }) => {
   const address = await publish(Buffer.from('Dear reader'), peer);
   const { shell: page, url } = await openGateway({ peers: [looking.url] });
   await page.goto(`${url}/${address}`);
@@ -63,7 +63,9 @@ test('a slow navigation that the user cancels leads to the shell, and the lookup
     .toBe(0);
 });
 
-test('a slow navigation ends with the error page if no peer has the content', async ({ openGateway }) => {
+test('a slow navigation ends with the error page if no peer has the content', { tag: '@full' }, async ({
+  openGateway,
+}) => {
   const { shell: page, url } = await openGateway({ peers: [looking.url] });
   await page.goto(`${url}/${'ab'.repeat(32)}`);
   await isWaiting(page);
@@ -72,7 +74,10 @@ test('a slow navigation ends with the error page if no peer has the content', as
   await expect(page.getByText('A peer searched the network too.')).toBeVisible();
 });
 
-test('a slow navigation on the origin of a site opens by itself too', async ({ startHost, context }) => {
+test('a slow navigation on the origin of a site opens by itself too', { tag: '@full' }, async ({
+  startHost,
+  context,
+}) => {
   const page = (title: string) => `<!doctype html><title>${title}</title><script></script>`;
   const files = {
     'index.html': page('Home'),

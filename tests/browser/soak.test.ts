@@ -14,11 +14,9 @@ const seed = Number(process.env.ANTWAY_SOAK_SEED ?? testSeed);
  */
 const mostGrowth = { renderers: 256, peers: 128 };
 
-test('mixed load over failing and lying peers yields no wrong byte, no hang, no open stream and no leak', async ({
-  folder,
-  openGateway,
-  browser,
-}) => {
+test('mixed load over failing and lying peers yields no wrong byte, no hang, no open stream and no leak', {
+  tag: '@full',
+}, async ({ folder, openGateway, browser }) => {
   test.setTimeout((seconds + 150) * 1000);
   console.log(`soak for ${seconds} s, ANTWAY_SOAK_SEED=${seed}`);
   const random = randomNumbers(seed);

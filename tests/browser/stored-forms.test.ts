@@ -81,13 +81,9 @@ test('large chunks are stored as Blobs and small ones as buffers, and both are r
   expect((await gateway.stats()).chunks).toMatchObject({ damaged: 0, disk: { count: 8 } });
 });
 
-test('a Blob with a missing file is a damaged chunk: it is counted, deleted and fetched again', async ({
-  playwright,
-  launchOptions,
-  startPeer,
-  startHost,
-  folder,
-}) => {
+test('a Blob with a missing file is a damaged chunk: it is counted, deleted and fetched again', {
+  tag: '@full',
+}, async ({ playwright, launchOptions, startPeer, startHost, folder }) => {
   const peer = await startPeer();
   const address = await publish(large, peer);
   const host = await startHost({ peers: [peer.url] });
@@ -117,11 +113,9 @@ test('a Blob with a missing file is a damaged chunk: it is counted, deleted and 
 });
 
 for (const fails of ['at once', 'with its transaction'] as const) {
-  test(`chunks are stored as buffers if a Blob cannot be stored (it fails ${fails})`, async ({
-    startPeer,
-    openWorker,
-    context,
-  }) => {
+  test(`chunks are stored as buffers if a Blob cannot be stored (it fails ${fails})`, {
+    tag: '@full',
+  }, async ({ startPeer, openWorker, context }) => {
     const peer = await startPeer();
     const gateway = await openWorker({ peers: [peer.url] });
     const worker = context.serviceWorkers()[0]!;

@@ -23,7 +23,7 @@ test('chunks come over WebTransport', { tag: '@smoke' }, async ({ startPeer, ope
   expect(await peer.metric('sessions')).toBe(1);
 });
 
-test('each chunk of a file comes once, on a new and on a warm session', async ({
+test('each chunk of a file comes once, on a new and on a warm session', { tag: '@full' }, async ({
   startPeer,
   openGateway,
 }) => {
@@ -66,7 +66,7 @@ test('chunks come over HTTP from a peer without WebTransport', async ({ startPee
 });
 
 test.describe('chunks come over HTTP where the UDP port that the peer announces', () => {
-  test('is closed', async ({ startPeer, openGateway }) => {
+  test('is closed', { tag: '@full' }, async ({ startPeer, openGateway }) => {
     const socket = createSocket('udp4').bind(0, '127.0.0.1');
     await once(socket, 'listening');
     const { port } = socket.address();
@@ -80,7 +80,10 @@ test.describe('chunks come over HTTP where the UDP port that the peer announces'
     await proxy.stop();
   });
 
-  test('swallows every packet, as behind a firewall', async ({ startPeer, openGateway }) => {
+  test('swallows every packet, as behind a firewall', { tag: '@full' }, async ({
+    startPeer,
+    openGateway,
+  }) => {
     const socket = createSocket('udp4').bind(0, '127.0.0.1');
     await once(socket, 'listening');
     const peer = await startPeer();
@@ -94,10 +97,9 @@ test.describe('chunks come over HTTP where the UDP port that the peer announces'
   });
 });
 
-test('a peer that restarts with other certificates is reached over WebTransport again', async ({
-  startPeer,
-  openGateway,
-}) => {
+test('a peer that restarts with other certificates is reached over WebTransport again', {
+  tag: '@full',
+}, async ({ startPeer, openGateway }) => {
   const before = await startPeer();
   await before.putFixture('anttp/tarchive_site');
   const gateway = await openGateway({ peers: [before.url] });

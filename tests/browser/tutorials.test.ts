@@ -45,7 +45,7 @@ test('every tutorial is tested', () => {
   ]);
 });
 
-test('Publish a folder: its commands publish a site, and read it back', { tag: '@release' }, async ({
+test('Publish a folder: its commands publish a site, and read it back', { tag: '@full' }, async ({
   page,
 }) => {
   await using reader = Reader.inLinkedProject();
@@ -69,7 +69,7 @@ test('Publish a folder: its commands publish a site, and read it back', { tag: '
   expect(output).toContain('The tide is low at noon.');
 });
 
-test('Embed a picture: its page shows the crab, and again without the gateway', { tag: '@release' }, async ({
+test('Embed a picture: its page shows the crab, and again without the gateway', { tag: '@full' }, async ({
   page,
 }) => {
   await using reader = Reader.inLinkedProject();
@@ -103,7 +103,7 @@ test('Embed a picture: its page shows the crab, and again without the gateway', 
   await expect.poll(width).toBe(720);
 });
 
-test('Run a peer: its commands run a peer, publish to it and read its counters', { tag: '@release' }, async ({
+test('Run a peer: its commands run a peer, publish to it and read its counters', { tag: '@full' }, async ({
   page,
 }) => {
   await using reader = Reader.inLinkedProject();
@@ -146,7 +146,7 @@ test('A gateway for your community: the shell accepts all commands, and the file
   expect(named.filter((path) => !created.includes(path) && !existsSync(fromRoot(path)))).toEqual([]);
 });
 
-test('Open a site: in a clone, npm start needs only Node', { tag: '@release' }, async ({ page }) => {
+test('Open a site: in a clone, npm start needs only Node', { tag: '@full' }, async ({ page }) => {
   test.setTimeout(300_000);
   await using reader = Reader.inClone();
   // Node may be in the same folder as cargo.

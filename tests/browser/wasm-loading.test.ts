@@ -24,13 +24,13 @@ const withoutSimd = `
 const isSodiumName = /\/libsodium-.*\.wasm$/;
 const isSodium = (path: string) => isSodiumName.test(path);
 
-for (const { browser, prelude, isWanted } of [
+for (const { browser, prelude, isWanted, tag = [] } of [
   { browser: 'a browser that has all', prelude: '', isWanted: false },
-  { browser: 'a browser that lacks the cipher', prelude: withoutNativeCipher, isWanted: false },
-  { browser: 'a browser that lacks SIMD', prelude: withoutSimd, isWanted: false },
+  { browser: 'a browser that lacks the cipher', prelude: withoutNativeCipher, isWanted: false, tag: '@full' },
+  { browser: 'a browser that lacks SIMD', prelude: withoutSimd, isWanted: false, tag: '@full' },
   { browser: 'a browser that lacks both', prelude: withoutNativeCipher + withoutSimd, isWanted: true },
 ]) {
-  test(`libsodium is ${isWanted ? '' : 'not '}fetched and cached in ${browser}`, async ({
+  test(`libsodium is ${isWanted ? '' : 'not '}fetched and cached in ${browser}`, { tag }, async ({
     page,
     startPeer,
   }) => {

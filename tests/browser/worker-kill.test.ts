@@ -45,11 +45,9 @@ test('the body fails if the worker is killed, and a range request continues wher
   expect(whole).toEqual({ status: 206, size, sha256: expected.digest('hex') });
 });
 
-test('a page works after its worker was killed: another worker answers from the store', async ({
-  startPeer,
-  openWorker,
-  folder,
-}) => {
+test('a page works after its worker was killed: another worker answers from the store', {
+  tag: '@full',
+}, async ({ startPeer, openWorker, folder }) => {
   const peer = await startPeer();
   const address = await publish(
     makeTarchive(folder, { 'index.html': '<title>Alive</title>', 'later.txt': 'asked for later' }),

@@ -31,7 +31,7 @@ test('a killed worker starts again for the next request, with its store intact',
   expect((await gateway.fetch(`/${added}`)).text).toBe('published after the worker was killed');
 });
 
-test('a worker killed before every request of a page still serves all of them', async ({
+test('a worker killed before every request of a page still serves all of them', { tag: '@full' }, async ({
   startPeer,
   openWorker,
 }) => {
@@ -57,7 +57,7 @@ test('an open page stays usable after its worker was killed', async ({ startPeer
   await expect(page.locator('body')).toHaveText('hello docs');
 });
 
-test('a download fails instead of ending early if its worker is killed', async ({
+test('a download fails instead of ending early if its worker is killed', { tag: '@full' }, async ({
   startPeer,
   openWorker,
 }) => {
