@@ -1,6 +1,5 @@
-import type { BrowserContext, Page } from '@playwright/test';
 import { Address } from '../../src/address.ts';
-import { expect, openTitled, test } from '../support/chromium.ts';
+import { expect, openTitled, sceneOfFile, test } from '../support/chromium.ts';
 import { publish } from '../support/publish.ts';
 import { startSiteOnOwnOrigin } from '../support/site-on-own-origin.ts';
 import { makeTarchive } from '../support/tarchive.ts';
@@ -24,25 +23,17 @@ const pageOf = (other: string) => `<!doctype html><title>Linking</title>
 <iframe src="ant://${other}/"></iframe>`;
 
 test.describe('a page on its own origin with content addresses', () => {
-  let context: BrowserContext;
-  let page: Page;
-  let other: string;
-  let root: string;
-  let origin: string;
-
-  test.beforeEach(async ({ startPeer, startHost, browser }) => {
+  const scene = sceneOfFile(async ({ startPeer, startHost, context }) => {
     const bare = await startPeer();
-    other = await publish(await makeTarchive(otherFiles), bare);
+    const other = await publish(await makeTarchive(otherFiles), bare);
     const site = await startSiteOnOwnOrigin({ startPeer, startHost }, { 'index.html': pageOf(other) });
     await publish(await makeTarchive(otherFiles), site.peer);
-    ({ root, origin } = site);
-    context = await browser.newContext();
-    page = await openTitled(context, `${root}/${site.address}/`, 'Linking');
+    const { root, origin } = site;
+    return { root, origin, other, page: await openTitled(context, `${root}/${site.address}/`, 'Linking') };
   });
 
-  test.afterEach(() => context.close());
-
   test('loads pictures, styles and scripts of another address', async () => {
+    const { page, other, origin } = scene();
     await expect(page.locator('p')).toHaveCSS('color', 'rgb(1, 2, 3)');
     const widths = () =>
       page.evaluate(() => Array.from(document.images, ({ naturalWidth }) => naturalWidth > 0));
@@ -51,6 +42,7 @@ test.describe('a page on its own origin with content addresses', () => {
   });
 
   test('fetches content addresses', async () => {
+    const { page, other } = scene();
     const texts = await page.evaluate(async (other) => {
       const requests = [
         `ant://${other}/note.txt`,
@@ -66,13 +58,16 @@ test.describe('a page on its own origin with content addresses', () => {
   });
 
   test('frames another address without its scripts', async () => {
+    const { page, other, origin } = scene();
     await expect.poll(() => page.frames().length).toBe(2);
     const frame = page.frames()[1]!;
     await expect.poll(() => frame.title()).toBe('Other, still');
     expect(frame.url()).toBe(`${origin}/-/content/${other}/`);
   });
 
+  // The last: the page of the scene goes elsewhere.
   test('leads a link to the other site’s own origin', async () => {
+    const { page, other, root } = scene();
     await page.getByRole('link', { name: 'other' }).click();
     await expect(page).toHaveTitle('Other, running');
     expect(page.url()).toBe(`${root.replace('//', `//${Address.fromHex(other).base32}.`)}/`);
