@@ -1,25 +1,22 @@
 import { limits } from '../../src/limits.ts';
-import { errorCode, expect, type Gateway, test } from '../support/chromium.ts';
-import type { PeerProcess } from '../support/peer-process.ts';
+import { errorCode, expect, sceneOfFile, test } from '../support/chromium.ts';
 import { publish } from '../support/publish.ts';
 import { linesOf, makeTarchive } from '../support/tarchive.ts';
 
-let peer: PeerProcess;
-let gateway: Gateway;
-
-test.beforeEach(async ({ startPeer, openGateway }) => {
-  peer = await startPeer();
-  gateway = await openGateway({ peers: [peer.url] });
+const scene = sceneOfFile(async ({ startPeer, openWorker }) => {
+  const peer = await startPeer();
+  return { peer, gateway: await openWorker({ peers: [peer.url] }) };
 });
 
 // The worker still answers after every archive.
 test.afterEach(async () => {
-  expect((await gateway.fetch('/-/health')).status).toBe(200);
+  expect((await scene().gateway.fetch('/-/health')).status).toBe(200);
 });
 
 test('paths that leave the archive, are absolute or hold control characters are refused by name; unusual names are served', {
   tag: '@smoke',
 }, async () => {
+  const { peer, gateway } = scene();
   const content = 'what every entry points to';
   const refused = ['../up.txt', 'a/../../b.txt', '/etc/passwd', '..', 'folder/', 'a\0b.txt'];
   const served = [
@@ -54,6 +51,7 @@ test('paths that leave the archive, are absolute or hold control characters are 
 
 // In the worker: in this process, a loop without an end could not be ended by the limit of time for tests.
 test('patterns with exponential backtracking match in bounded time', async () => {
+  const { peer, gateway } = scene();
   const routeMap = { [`${'*a'.repeat(60)}b`]: 'index.html', [`${'{a,a}'.repeat(50)}*c`]: 'index.html' };
   const address = await publish(
     await makeTarchive({ 'app-conf.json': JSON.stringify({ routeMap }), 'index.html': 'home', 'x.txt': 'x' }),
@@ -63,7 +61,10 @@ test('patterns with exponential backtracking match in bounded time', async () =>
   expect((await gateway.fetch(`/${address}/x.txt`)).text).toBe('x');
 });
 
-test('an archive of 100,000 entries opens, also as a page; one more entry is too large', async () => {
+test('an archive of 100,000 entries opens, also as a page; one more entry is too large', {
+  tag: '@full',
+}, async () => {
+  const { peer, gateway } = scene();
   const content = 'one content for all';
   const archive = (count: number) =>
     makeTarchive({ 'real.txt': content }, ([real]) => {

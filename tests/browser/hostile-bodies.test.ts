@@ -1,4 +1,4 @@
-import { expect, type Gateway, test } from '../support/chromium.ts';
+import { expect, sceneOfFile, test } from '../support/chromium.ts';
 import { hostilePeer } from '../support/paths.ts';
 import type { PeerProcess } from '../support/peer-process.ts';
 import { type ChunkSink, publish, RepeatingFile } from '../support/publish.ts';
@@ -8,16 +8,14 @@ import { pieced } from './film.ts';
 const size = 20_000_000;
 
 test.describe('if no peer has a chunk in the middle', () => {
-  let gateway: Gateway;
-  let path: string;
-
-  test.beforeEach(async ({ startPeer, openGateway }) => {
+  const scene = sceneOfFile(async ({ startPeer, openWorker }) => {
     const peer = await startPeer();
-    path = `/${await publish(pieced([{ start: 0, bytes: bitmapHead() }], size), withoutFourth(peer))}`;
-    gateway = await openGateway({ peers: [peer.url] });
+    const path = `/${await publish(pieced([{ start: 0, bytes: bitmapHead() }], size), withoutFourth(peer))}`;
+    return { path, gateway: await openWorker({ peers: [peer.url] }) };
   });
 
   test('a fetch succeeds and its body fails', async () => {
+    const { gateway, path } = scene();
     const { status, declared, received, outcome } = await gateway.shell.evaluate(async (url) => {
       const response = await fetch(url);
       const declared = Number(response.headers.get('Content-Length'));
@@ -37,6 +35,7 @@ test.describe('if no peer has a chunk in the middle', () => {
 
   for (const method of ['arrayBuffer', 'blob', 'text'] as const) {
     test(`${method}() of a response rejects`, async () => {
+      const { gateway, path } = scene();
       const outcome = await gateway.shell.evaluate(
         async ([url, method]) => {
           const response = await fetch(url);
@@ -52,6 +51,7 @@ test.describe('if no peer has a chunk in the middle', () => {
   }
 
   test('an XMLHttpRequest fires error and no load', async () => {
+    const { gateway, path } = scene();
     const events = await gateway.shell.evaluate(
       (url) =>
         new Promise<string[]>((resolve) => {
@@ -71,6 +71,7 @@ test.describe('if no peer has a chunk in the middle', () => {
   });
 
   test('a picture fires error and no load', async () => {
+    const { gateway, path } = scene();
     const event = await gateway.shell.evaluate(
       (url) =>
         new Promise((resolve) => {
@@ -84,7 +85,8 @@ test.describe('if no peer has a chunk in the middle', () => {
   });
 
   test('a download fails, and leaves no file that looks whole', async () => {
-    const page = await gateway.openPage('/');
+    const { gateway, path } = scene();
+    const page = await gateway.openPage('/icon.svg');
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.goto(`${gateway.url}${path}?download&filename=whole.bin`).catch(() => undefined),
@@ -95,7 +97,7 @@ test.describe('if no peer has a chunk in the middle', () => {
 
 test('the first bytes come as soon as their chunk is there, however slow the rest is', {
   tag: '@smoke',
-}, async ({ startPeer, openGateway }) => {
+}, async ({ startPeer, openWorker }) => {
   // The record, the three chunks of the map inside it and the file's first chunks, which one request brings. The peer looks
   // these up at the same time. The next one takes minutes.
   const slow = await startPeer({
@@ -103,7 +105,7 @@ test('the first bytes come as soon as their chunk is there, however slow the res
     flags: ['--fault', 'slow', '--bytes-per-second', '20000', '--honest-first', '7'],
   });
   const address = await publish(new RepeatingFile(size), slow);
-  const gateway = await openGateway({ peers: [slow.url] });
+  const gateway = await openWorker({ peers: [slow.url] });
   const first = await gateway.shell.evaluate(async (url) => {
     const controller = new AbortController();
     const response = await fetch(url, { signal: controller.signal });
