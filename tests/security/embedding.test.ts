@@ -1,7 +1,7 @@
-import type { Page } from '@playwright/test';
+import type { BrowserContext, Page } from '@playwright/test';
 import { lookup } from 'mrmime';
 import type { Antway as InPage } from '../../src/drop-in/antway.ts';
-import { expect, fetchIn, test } from '../support/chromium.ts';
+import { expect, fetchIn, sceneOfFile, test } from '../support/chromium.ts';
 import { dropInFolder } from '../support/embedding-site.ts';
 import type { PeerProcess } from '../support/peer-process.ts';
 import { publish } from '../support/publish.ts';
@@ -37,8 +37,58 @@ const hostileFiles: Files = {
 };
 
 interface Scene {
-  host: StaticHost;
+  context: BrowserContext;
   peer: PeerProcess;
+  /** A site that embeds content. */
+  host: StaticHost;
+  /** The site's own files by path, beside the drop-in. */
+  pages: Record<string, string>;
+  /** Starts another such site. */
+  startSite(): Promise<Pick<Scene, 'host' | 'pages'>>;
+}
+
+/** The page of the site that has no policy. */
+const unprotectedPage = '/unprotected.html';
+
+/** A site that embeds content, its worker running in a visitor's browser, and a peer with archives of other authors. */
+const scene = sceneOfFile<Scene>(async ({ context, startPeer, use }) => {
+  const startSite = async () => {
+    const pages: Scene['pages'] = {};
+    const host = await StaticHost.start({
+      folders: [dropInFolder],
+      files: pages,
+      headers: (path) => ({
+        ...(path !== unprotectedPage && { 'Content-Security-Policy': sitePolicy }),
+        'X-Frame-Options': 'SAMEORIGIN',
+      }),
+    });
+    return { host: use(host), pages };
+  };
+  const peer = await startPeer();
+  const { host, pages } = await startSite();
+  pages['/index.html'] = sitePage({ peer });
+  await openIndex(await context.newPage(), host);
+  return { context, peer, host, pages, startSite };
+});
+
+/** A page of the site, with the drop-in. */
+function sitePage(
+  { peer }: Pick<Scene, 'peer'>,
+  body = '',
+  { attributes = '', isDeferred = false }: Pick<VisitOptions, 'attributes' | 'isDeferred'> = {},
+): string {
+  const script = `<script ${isDeferred ? 'defer ' : ''}src="/antway.js" data-peers="${peer.url}" ${attributes}></script>`;
+  return `<!doctype html><title>Site</title>${script}<body>${body}`;
+}
+
+async function openIndex(page: Page, host: StaticHost): Promise<void> {
+  await page.goto(host.url);
+  await page.evaluate(() => Antway.ready);
+}
+
+interface Visit {
+  page: Page;
+  host: StaticHost;
   /** Address of the hostile archive. */
   hostile: string;
   /** Everything that a hostile script wrote to the console. */
@@ -47,62 +97,63 @@ interface Scene {
   statuses: Map<string, number>;
 }
 
-interface SceneOptions {
+interface VisitOptions {
   /** Of the archive, beside `hostileFiles`. */
   files?: Files;
   /** Of the site. `%HOSTILE%` is the archive's address. */
   pages?: Record<string, string>;
-  /** Of the site's script element. */
+  /** Of the site's script element: then the visit is to a site of its own, whose worker knows no other options. */
   attributes?: string;
   isDeferred?: boolean;
-  headers?: Record<string, string>;
 }
 
 /** Instead of a status. */
 const failed = 999;
 
-const hosts: StaticHost[] = [];
-test.afterEach(async () => {
-  await Promise.all(hosts.splice(0).map((host) => host.stop()));
-});
+let archives = 0;
 
-/** A site that embeds content, its worker running in a visitor's browser, and an archive of another author. */
-async function visitSite(
-  page: Page,
-  startPeer: () => Promise<PeerProcess>,
-  { files = {}, pages = {}, attributes = '', isDeferred = false, headers = {} }: SceneOptions = {},
-): Promise<Scene> {
-  const peer = await startPeer();
-  const hostile = await publish(await makeTarchive({ ...hostileFiles, ...files }), peer);
+/** Publishes an archive that differs from all others, so that the browser and the worker know nothing of its address. */
+async function publishArchive(files: Files): Promise<string> {
+  return publish(await makeTarchive({ ...files, 'number.txt': String(++archives) }), scene().peer);
+}
+
+/** A visit to the site in a new page, with requests and messages of its own, and a new archive of another author. */
+async function visitSite({
+  files = {},
+  pages = {},
+  attributes,
+  isDeferred = false,
+}: VisitOptions = {}): Promise<Visit> {
+  const { context, peer } = scene();
+  const site = attributes === undefined ? scene() : await scene().startSite();
+  const { host } = site;
+  const hostile = await publishArchive({ ...hostileFiles, ...files });
   const fill = (text: string) => text.replaceAll('%HOSTILE%', hostile).replaceAll('%PEER%', peer.url);
-  const script = `<script ${isDeferred ? 'defer ' : ''}src="/antway.js" data-peers="%PEER%" ${attributes}></script>`;
-  const asPage = (body: string) => `<!doctype html><title>Site</title>${script}<body>${body}`;
-  const served = Object.entries({ '/index.html': '', ...pages }).map(([path, body]) => [
-    path,
-    fill(lookup(path) === 'text/html' && !body.startsWith('<!doctype') ? asPage(body) : body),
-  ]);
-  const host = await StaticHost.start({
-    folders: [dropInFolder],
-    files: Object.fromEntries(served),
-    headers: { 'Content-Security-Policy': sitePolicy, 'X-Frame-Options': 'SAMEORIGIN', ...headers },
-  });
-  hosts.push(host);
-  const scene: Scene = { host, peer, hostile, ran: [], statuses: new Map() };
+  for (const path of Object.keys(site.pages)) delete site.pages[path];
+  for (const [path, body] of Object.entries({ '/index.html': '', ...pages })) {
+    site.pages[path] = fill(
+      lookup(path) === 'text/html'
+        ? sitePage({ peer }, body, { attributes: attributes ?? '', isDeferred })
+        : body,
+    );
+  }
+  const page = await context.newPage();
+  if (attributes !== undefined) await openIndex(page, host);
+  host.requests.length = 0;
+  const visit: Visit = { page, host, hostile, ran: [], statuses: new Map() };
   page.on('console', (message) => {
-    if (message.text().startsWith('RAN ')) scene.ran.push(message.text());
+    if (message.text().startsWith('RAN ')) visit.ran.push(message.text());
   });
   const note = (url: string, status: number) => {
     const { pathname } = new URL(url);
-    scene.statuses.set(pathname, Math.max(status, scene.statuses.get(pathname) ?? 0));
+    visit.statuses.set(pathname, Math.max(status, visit.statuses.get(pathname) ?? 0));
   };
   page.on('response', (response) => note(response.url(), response.status()));
   // Chromium reports a style sheet with an error as failed, without a status.
   page.on('requestfailed', (request) => {
-    if (!scene.statuses.has(new URL(request.url()).pathname)) note(request.url(), failed);
+    if (!visit.statuses.has(new URL(request.url()).pathname)) note(request.url(), failed);
   });
-  await page.goto(host.url);
-  await page.evaluate(() => Antway.ready);
-  return scene;
+  return visit;
 }
 
 /** Opens a page and waits until nothing more is loaded. */
@@ -131,8 +182,8 @@ for (const [what, file, html] of [
     injection,
     `${what} loads a file of an address`,
     'refused, nothing runs',
-    async ({ page, startPeer }) => {
-      const { host, hostile, ran, statuses } = await visitSite(page, startPeer, {
+    async () => {
+      const { page, host, hostile, ran, statuses } = await visitSite({
         pages: { '/injected.html': html },
       });
       const path = `/ant/${hostile}/${file}`;
@@ -155,8 +206,8 @@ for (const [what, link] of [
     injection,
     `a script element loads a file of an address that was ${what} before`,
     'refused, nothing runs',
-    async ({ page, startPeer }) => {
-      const { host, hostile, ran, statuses } = await visitSite(page, startPeer, {
+    async () => {
+      const { page, host, hostile, ran, statuses } = await visitSite({
         pages: { '/injected.html': link },
       });
       const path = `/ant/${hostile}/run.js`;
@@ -191,8 +242,8 @@ for (const [what, html] of [
     injection,
     `${what} styles the site with a file of an address`,
     'refused',
-    async ({ page, startPeer }) => {
-      const { host, hostile, statuses } = await visitSite(page, startPeer, {
+    async () => {
+      const { page, host, hostile, statuses } = await visitSite({
         pages: { '/injected.html': html },
       });
       await open(page, `${host.url}/injected.html`);
@@ -241,8 +292,9 @@ for (const [what, file, load] of [
     injection,
     `a parameter of the site names a file of an address for ${what}`,
     'refused, nothing runs',
-    async ({ page, startPeer }) => {
-      const { hostile, ran } = await visitSite(page, startPeer);
+    async () => {
+      const { page, host, hostile, ran } = await visitSite();
+      await openIndex(page, host);
       const outcome = await page.evaluate(
         `(${load})('/ant/${hostile}/${file}').then(() => 'loaded', () => 'refused')`,
       );
@@ -252,28 +304,23 @@ for (const [what, file, load] of [
   );
 }
 
-attack(
-  injection,
-  'an XML file of the site names a stylesheet of an address',
-  'refused',
-  async ({ page, startPeer }) => {
-    const { host, hostile, statuses } = await visitSite(page, startPeer, {
-      pages: {
-        '/feed.xml': `<?xml version="1.0"?><?xml-stylesheet type="text/xsl" href="/ant/%HOSTILE%/transform.xsl"?><a/>`,
-      },
-    });
-    await open(page, `${host.url}/feed.xml`);
-    expect(statuses.get(`/ant/${hostile}/transform.xsl`) ?? 403).toBe(403);
-    await expect(page.locator('#transformed')).toHaveCount(0);
-  },
-);
+attack(injection, 'an XML file of the site names a stylesheet of an address', 'refused', async () => {
+  const { page, host, hostile, statuses } = await visitSite({
+    pages: {
+      '/feed.xml': `<?xml version="1.0"?><?xml-stylesheet type="text/xsl" href="/ant/%HOSTILE%/transform.xsl"?><a/>`,
+    },
+  });
+  await open(page, `${host.url}/feed.xml`);
+  expect(statuses.get(`/ant/${hostile}/transform.xsl`) ?? 403).toBe(403);
+  await expect(page.locator('#transformed')).toHaveCount(0);
+});
 
 for (const [what, html] of [
   ['an object', '<object data="/ant/%HOSTILE%/plain.html" type="text/html"></object>'],
   ['an embed', '<embed src="/ant/%HOSTILE%/plain.html" type="text/html">'],
 ] as const) {
-  attack(injection, `${what} shows a page of an address`, 'refused', async ({ page, startPeer }) => {
-    const { host, hostile, statuses } = await visitSite(page, startPeer, {
+  attack(injection, `${what} shows a page of an address`, 'refused', async () => {
+    const { page, host, hostile, statuses } = await visitSite({
       pages: { '/injected.html': html },
     });
     await open(page, `${host.url}/injected.html`);
@@ -287,15 +334,14 @@ attack(
   injection,
   'a “use” element takes shapes with handlers and links out of an SVG file of an address',
   'refused, nothing is drawn',
-  async ({ page, startPeer }) => {
-    const { host, hostile, statuses, ran } = await visitSite(page, startPeer, {
+  async () => {
+    const { page, host, hostile, statuses, ran } = await visitSite({
       pages: {
-        '/injected.html':
+        [unprotectedPage]:
           '<svg width="100" height="100"><use id="use" href="/ant/%HOSTILE%/sprite.svg#x"/></svg>',
       },
-      headers: { 'Content-Security-Policy': '' },
     });
-    await open(page, `${host.url}/injected.html`);
+    await open(page, host.url + unprotectedPage);
     await expect.poll(() => statuses.get(`/ant/${hostile}/sprite.svg`)).toBe(403);
     await page.mouse.click(30, 30);
     expect(ran).toEqual([]);
@@ -309,32 +355,28 @@ attack(
   },
 );
 
-attack(
-  injection,
-  'a link claims the site’s app id with a manifest of an address',
-  'refused',
-  async ({ page, startPeer }) => {
-    const { host, hostile } = await visitSite(page, startPeer, {
-      pages: { '/injected.html': '<link rel="manifest" href="/ant/%HOSTILE%/app.webmanifest">' },
-    });
-    await open(page, `${host.url}/injected.html`);
-    expect(await manifestOf(page)).not.toContain('Hostile');
-    // Nor is it in the browser because it was asked for as data.
-    expect((await fetchIn(page, `/ant/${hostile}/app.webmanifest`)).status).toBe(200);
-    expect(await manifestOf(page)).not.toContain('Hostile');
-  },
-);
+attack(injection, 'a link claims the site’s app id with a manifest of an address', 'refused', async () => {
+  const { page, host, hostile } = await visitSite({
+    pages: { '/injected.html': '<link rel="manifest" href="/ant/%HOSTILE%/app.webmanifest">' },
+  });
+  await open(page, `${host.url}/injected.html`);
+  expect(await manifestOf(page)).not.toContain('Hostile');
+  // Nor is it in the browser because it was asked for as data.
+  expect((await fetchIn(page, `/ant/${hostile}/app.webmanifest`)).status).toBe(200);
+  expect(await manifestOf(page)).not.toContain('Hostile');
+});
 
 attack(
   injection,
   'a frame without a sandbox shows a page of an address that has scripts',
   'shown without scripts',
-  async ({ page, startPeer }) => {
+  async () => {
     const {
+      page,
       host,
       hostile,
       ran: scripts,
-    } = await visitSite(page, startPeer, {
+    } = await visitSite({
       files: {
         'index.html': `<!doctype html><script>${ran('frame')}</script><p id="shown" onclick="${ran('handler')}">Shown</p>`,
       },
@@ -351,33 +393,25 @@ attack(
   injection,
   'a page of a trusted address loads scripts and styles of another address',
   'refused',
-  async ({ page, startPeer }) => {
-    const peer = await startPeer();
-    const hostile = await publish(await makeTarchive(hostileFiles), peer);
-    const trusted = await publish(
-      await makeTarchive({
-        'index.html': `<!doctype html><script>document.title = 'It ran'</script>
-          <script src="../${hostile}/run.js"></script><link rel="stylesheet" href="../${hostile}/style.css">`,
-      }),
-      peer,
-    );
-    const scene = await visitSite(page, async () => peer, { attributes: `data-trusted="${trusted}"` });
-    await open(page, `${scene.host.url}/ant/${trusted}/`);
+  async () => {
+    const hostile = await publishArchive(hostileFiles);
+    const trusted = await publishArchive({
+      'index.html': `<!doctype html><script>document.title = 'It ran'</script>
+        <script src="../${hostile}/run.js"></script><link rel="stylesheet" href="../${hostile}/style.css">`,
+    });
+    const { page, host, statuses, ran } = await visitSite({ attributes: `data-trusted="${trusted}"` });
+    await open(page, `${host.url}/ant/${trusted}/`);
     await expect(page).toHaveTitle('It ran');
-    expect(scene.statuses.get(`/ant/${hostile}/run.js`)).toBe(403);
-    expect(scene.statuses.get(`/ant/${hostile}/style.css`)).toBe(failed);
-    expect(scene.ran).toEqual([]);
+    expect(statuses.get(`/ant/${hostile}/run.js`)).toBe(403);
+    expect(statuses.get(`/ant/${hostile}/style.css`)).toBe(failed);
+    expect(ran).toEqual([]);
     expect(await isStyled(page)).toBe(false);
   },
 );
 
-test('a site loads scripts and styles of an address that its configuration trusts', async ({
-  page,
-  startPeer,
-}) => {
-  const peer = await startPeer();
-  const address = await publish(await makeTarchive(hostileFiles), peer);
-  const { host, ran } = await visitSite(page, async () => peer, {
+test('a site loads scripts and styles of an address that its configuration trusts', async () => {
+  const address = await publishArchive(hostileFiles);
+  const { page, host, ran } = await visitSite({
     attributes: `data-trusted="${address}" data-names="mine=${address}"`,
     pages: {
       '/page.html':
@@ -403,8 +437,8 @@ attack(
   embedded,
   'a page keeps its own styles, pictures and fonts, and takes none of the site',
   'only its own files apply',
-  async ({ page, startPeer }) => {
-    const { host, statuses, hostile } = await visitSite(page, startPeer, {
+  async () => {
+    const { page, host, statuses, hostile } = await visitSite({
       files: {
         'index.html': `<!doctype html><link rel="stylesheet" href="style.css"><link rel="stylesheet" href="/site.css">
         <link rel="stylesheet" href="imported.css"><img src="picture.svg">`,
@@ -444,8 +478,8 @@ for (const [what, html] of [
     embedded,
     `${what} requests a URL of the site, with the visitor’s cookies`,
     'not requested',
-    async ({ page, startPeer }) => {
-      const { host, hostile } = await visitSite(page, startPeer, {
+    async () => {
+      const { page, host, hostile } = await visitSite({
         files: { 'index.html': `<!doctype html>${html}<img id="own" src="picture.svg">` },
         pages: {
           '/embedding.html': '<div data-ant-embed="ant://%HOSTILE%/"></div>',
@@ -475,8 +509,8 @@ attack(
   embedded,
   'a page frames the site’s account page, which forbids it to others, for a click',
   'not framed',
-  async ({ page, startPeer }) => {
-    const { host, hostile } = await visitSite(page, startPeer, {
+  async () => {
+    const { page, host, hostile } = await visitSite({
       files: {
         'index.html': '<!doctype html><iframe src="/account.html"></iframe><img id="own" src="picture.svg">',
       },
@@ -493,8 +527,8 @@ attack(
   embedded,
   'a link leads the page’s own frame to the site’s account page, for a click there',
   'shown without scripts and forms',
-  async ({ page, startPeer }) => {
-    const { host } = await visitSite(page, startPeer, {
+  async () => {
+    const { page, host } = await visitSite({
       files: { 'index.html': '<!doctype html><a id="link" href="/account.html">Win</a>' },
       pages: { ...account, '/embedding.html': '<div data-ant-embed="ant://%HOSTILE%/"></div>' },
     });
@@ -526,16 +560,26 @@ for (const [what, html] of [
     embedded,
     `a refresh leads an embedded page’s frame ${what}`,
     'the frame stays',
-    async ({ page, startPeer }) => {
-      const { host, ran: scripts } = await visitSite(page, startPeer, {
+    async () => {
+      const {
+        page,
+        host,
+        ran: scripts,
+      } = await visitSite({
         files: { 'index.html': `<!doctype html>${html}<img id="own" src="picture.svg">` },
-        pages: { ...account, '/embedding.html': '<div data-ant-embed="ant://%HOSTILE%/"></div>' },
+        pages: {
+          ...account,
+          '/embedding.html': '<div data-ant-embed="ant://%HOSTILE%/"></div>',
+          '/refreshing.html': '<meta http-equiv="refresh" content="0;url=/refreshed.html">',
+        },
       });
       await open(page, `${host.url}/embedding.html`);
       const frame = page.frameLocator('iframe');
       await expect(frame.locator('#own')).toBeVisible();
-      // The requests before the refresh, and after it.
-      await page.evaluate(() => new Promise((done) => setTimeout(done, 500)));
+      // A page of the site that is loaded after that one has led on by its refresh.
+      const later = await page.context().newPage();
+      await later.goto(`${host.url}/refreshing.html`);
+      await later.waitForURL('**/refreshed.html');
       await expect(frame.locator('#own')).toBeVisible();
       expect(host.requests).not.toContain('/account.html');
       expect(scripts).toEqual([]);
@@ -548,8 +592,8 @@ attack(
   embedded,
   'a link leads the whole tab away from the site out of its frame',
   'the page stays',
-  async ({ page, startPeer }) => {
-    const { host } = await visitSite(page, startPeer, {
+  async () => {
+    const { page, host } = await visitSite({
       files: {
         'index.html':
           '<!doctype html><a id="link" target="_top" href="plain.html">Win</a><a id="new" target="_blank" href="plain.html">Win</a>',
@@ -557,48 +601,36 @@ attack(
       pages: { '/embedding.html': '<div data-ant-embed="ant://%HOSTILE%/"></div>' },
     });
     await open(page, `${host.url}/embedding.html`);
+    const pages = page.context().pages();
     for (const id of ['link', 'new']) await page.frameLocator('iframe').locator(`#${id}`).click();
     await fetchIn(page, '/end');
     expect(page.url()).toBe(`${host.url}/embedding.html`);
-    expect(page.context().pages()).toHaveLength(1);
+    expect(page.context().pages()).toEqual(pages);
   },
 );
 
-attack(
-  embedded,
-  'a page claims the site’s app id with its manifest',
-  'no manifest',
-  async ({ page, startPeer }) => {
-    const { host, hostile, statuses } = await visitSite(page, startPeer, {
-      files: { 'index.html': '<!doctype html><link rel="manifest" href="app.webmanifest">Page' },
-    });
-    await open(page, `${host.url}/ant/${hostile}/`);
-    expect(await manifestOf(page)).not.toContain('Hostile');
-    expect(statuses.get(`/ant/${hostile}/app.webmanifest`) ?? failed).toBe(failed);
-  },
-);
+attack(embedded, 'a page claims the site’s app id with its manifest', 'no manifest', async () => {
+  const { page, host, hostile, statuses } = await visitSite({
+    files: { 'index.html': '<!doctype html><link rel="manifest" href="app.webmanifest">Page' },
+  });
+  await open(page, `${host.url}/ant/${hostile}/`);
+  await expect(page.getByText('Page')).toBeVisible();
+  expect(await manifestOf(page)).not.toContain('Hostile');
+  expect(statuses.get(`/ant/${hostile}/app.webmanifest`) ?? failed).toBe(failed);
+});
 
-attack(
-  embedded,
-  'a page shows pictures and frames of another address',
-  'not requested',
-  async ({ page, startPeer }) => {
-    const peer = await startPeer();
-    const other = await publish(
-      await makeTarchive({ 'index.html': 'Other', 'a.svg': hostileFiles['picture.svg']! }),
-      peer,
-    );
-    const { host, hostile, statuses } = await visitSite(page, async () => peer, {
-      files: {
-        'index.html': `<!doctype html><img src="../${other}/a.svg"><iframe src="../${other}/"></iframe>
+attack(embedded, 'a page shows pictures and frames of another address', 'not requested', async () => {
+  const other = await publishArchive({ 'index.html': 'Other', 'a.svg': hostileFiles['picture.svg']! });
+  const { page, host, hostile, statuses } = await visitSite({
+    files: {
+      'index.html': `<!doctype html><img src="../${other}/a.svg"><iframe src="../${other}/"></iframe>
         <link rel="stylesheet" href="../${other}/style.css"><img id="own" src="picture.svg">`,
-      },
-    });
-    await open(page, `${host.url}/ant/${hostile}/`);
-    await expect(page.locator('#own')).toBeVisible();
-    expect([...statuses].filter(([path, status]) => path.includes(other) && status < 400)).toEqual([]);
-  },
-);
+    },
+  });
+  await open(page, `${host.url}/ant/${hostile}/`);
+  await expect(page.locator('#own')).toBeVisible();
+  expect([...statuses].filter(([path, status]) => path.includes(other) && status < 400)).toEqual([]);
+});
 
 // Sanitised HTML keeps names and ids.
 
@@ -606,8 +638,8 @@ attack(
   clobbering,
   'a picture named “currentScript” brings options for a deferred script, with a trusted address',
   'the script’s own options count',
-  async ({ page, startPeer }) => {
-    const { host, hostile } = await visitSite(page, startPeer, {
+  async () => {
+    const { page, host, hostile } = await visitSite({
       isDeferred: true,
       files: {
         'index.html': `<!doctype html><p id="text">Nothing ran</p><script>text.textContent = 'It ran'</script>`,
@@ -651,9 +683,9 @@ attack(
   clobbering,
   'pictures take the names of every property of the document that the script reads',
   'the script works as if they were absent',
-  async ({ page, startPeer }) => {
+  async () => {
     const names = documentNames.map((name) => `<img name="${name}">`).join('');
-    const { host } = await visitSite(page, startPeer, {
+    const { page, host } = await visitSite({
       isDeferred: true,
       pages: {
         '/comments.html': `${names}<img id="shown" src="ant://%HOSTILE%/picture.svg">
@@ -681,7 +713,7 @@ attack(
   clobbering,
   'the fields of a form take the names of its own properties, before and after other content',
   'the other content works',
-  async ({ page, startPeer }) => {
+  async () => {
     const fields = [
       'attributes',
       'baseURI',
@@ -697,7 +729,7 @@ attack(
     const form = `<form data-ant-src="ant://%HOSTILE%/x" data-ant-embed="ant://%HOSTILE%/x" style="background: url(ant://%HOSTILE%/picture.svg)">${fields
       .map((name) => `<input name="${name}">`)
       .join('')}</form>`;
-    const { host } = await visitSite(page, startPeer, {
+    const { page, host } = await visitSite({
       pages: { '/comments.html': `${form}<img id="shown" src="ant://%HOSTILE%/picture.svg">` },
     });
     await open(page, `${host.url}/comments.html`);
@@ -736,8 +768,9 @@ attack(
   dotSegments,
   'links, pictures, frames and styles leave the prefix by dot segments in every spelling',
   'BAD_ADDRESS, nothing is requested',
-  async ({ page, startPeer }) => {
-    const { host, hostile } = await visitSite(page, startPeer);
+  async () => {
+    const { page, host, hostile } = await visitSite();
+    await openIndex(page, host);
     const found = await page.evaluate(
       async ({ uris, prefix }) => {
         const wrong: string[] = [];
@@ -783,8 +816,9 @@ attack(
   dotSegments,
   'a site’s script makes a URL of an address and a path with dot segments',
   'BAD_ADDRESS',
-  async ({ page, startPeer }) => {
-    const { host, hostile } = await visitSite(page, startPeer);
+  async () => {
+    const { page, host, hostile } = await visitSite();
+    await openIndex(page, host);
     const outcomes = await page.evaluate(
       async ({ address, paths }) => {
         const outcome = async (run: () => unknown) => {

@@ -60,6 +60,8 @@ export interface SceneParts extends Processes {
   openGateway(config: HostConfig): Promise<Gateway>;
   /** As `openWorker` of the fixtures, in a new page of the context. */
   openWorker(config: HostConfig): Promise<Gateway>;
+  /** Has something end with the scene, such as a server of the tests' own. */
+  use<Resource extends AsyncDisposable>(resource: Resource): Resource;
 }
 
 /**
@@ -70,31 +72,94 @@ export interface SceneParts extends Processes {
  * @returns a function that returns the scene, for the bodies of tests.
  */
 export function sceneOfFile<Scene>(prepare: (parts: SceneParts) => Promise<Scene>): () => Scene {
-  let scene: Scene;
-  let group: ProcessGroup;
-  let context: BrowserContext;
-  let pages: readonly Page[];
+  let shared: SharedScene<Scene> | undefined;
   test.describe.configure({ mode: 'default' });
   test.beforeAll(async ({ browser }) => {
-    group = new ProcessGroup();
-    context = await browser.newContext();
-    const { folder, startPeer, startHost } = group;
-    scene = await prepare({
-      ...{ browser, context, folder, startPeer, startHost },
-      openGateway: async (config) => Gateway.open(await startHost(config), await context.newPage()),
-      openWorker: async (config) => Gateway.openWorker(await startHost(config), await context.newPage()),
-    });
-    pages = context.pages();
+    shared = await SharedScene.prepare(browser, prepare);
+  });
+  test.afterEach(() => shared?.closeOpened());
+  test.afterAll(() => shared?.[Symbol.asyncDispose]());
+  return () => shared!.scene;
+}
+
+/**
+ * As `sceneOfFile`, for a file whose tests need different scenes. Each has processes and a context of its own.
+ * @param prepare makes the scene of this name, when a test asks for it first.
+ * @returns a function that returns a scene by its name, for the bodies of tests.
+ */
+export function scenesOfFile<Name extends string, Scene>(
+  prepare: (parts: SceneParts, name: Name) => Promise<Scene>,
+): (name: Name) => Promise<Scene> {
+  const scenes = new Map<Name, Promise<SharedScene<Scene>>>();
+  const prepared = async () => (await Promise.allSettled(scenes.values())).flatMap(fulfilled);
+  let sharedBrowser: Browser;
+  test.describe.configure({ mode: 'default' });
+  test.beforeAll(({ browser }) => {
+    sharedBrowser = browser;
   });
   test.afterEach(async () => {
-    const opened = context.pages().filter((page) => !pages.includes(page));
-    await Promise.all(opened.map((page) => page.close()));
+    await Promise.all((await prepared()).map((shared) => shared.closeOpened()));
   });
   test.afterAll(async () => {
-    await context?.close();
-    await group?.[Symbol.asyncDispose]();
+    await Promise.all((await prepared()).map((shared) => shared[Symbol.asyncDispose]()));
   });
-  return () => scene;
+  return async (name) => {
+    const shared = scenes.get(name) ?? SharedScene.prepare(sharedBrowser, (parts) => prepare(parts, name));
+    scenes.set(name, shared);
+    return (await shared).scene;
+  };
+}
+
+const fulfilled = <T>(result: PromiseSettledResult<T>): T[] =>
+  result.status === 'fulfilled' ? [result.value] : [];
+
+/** A scene of several tests, with the processes and the context that end with it. */
+class SharedScene<Scene> implements AsyncDisposable {
+  readonly #group = new ProcessGroup();
+  readonly #resources: AsyncDisposable[] = [this.#group];
+  readonly #context: BrowserContext;
+  /** The pages that stay open between the tests. */
+  #pages: readonly Page[] = [];
+  scene!: Scene;
+
+  private constructor(context: BrowserContext) {
+    this.#context = context;
+  }
+
+  static async prepare<Scene>(
+    browser: Browser,
+    prepare: (parts: SceneParts) => Promise<Scene>,
+  ): Promise<SharedScene<Scene>> {
+    const context = await browser.newContext();
+    const shared = new SharedScene<Scene>(context);
+    const { folder, startPeer, startHost } = shared.#group;
+    try {
+      shared.scene = await prepare({
+        ...{ browser, context, folder, startPeer, startHost },
+        openGateway: async (config) => Gateway.open(await startHost(config), await context.newPage()),
+        openWorker: async (config) => Gateway.openWorker(await startHost(config), await context.newPage()),
+        use: (resource) => {
+          shared.#resources.push(resource);
+          return resource;
+        },
+      });
+    } catch (error) {
+      await shared[Symbol.asyncDispose]();
+      throw error;
+    }
+    shared.#pages = context.pages();
+    return shared;
+  }
+
+  async closeOpened(): Promise<void> {
+    const opened = this.#context.pages().filter((page) => !this.#pages.includes(page));
+    await Promise.all(opened.map((page) => page.close()));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#context.close();
+    await Promise.all(this.#resources.map((resource) => resource[Symbol.asyncDispose]()));
+  }
 }
 
 /** The shell of a gateway in a page whose worker runs. */

@@ -15,8 +15,8 @@ export interface StaticHostOptions {
   replace?: Record<string, string>;
   /** Where the folders are mounted, with a slash at both ends; `/` if not given. */
   base?: string;
-  /** Sent with every answer. */
-  headers?: Record<string, string>;
+  /** Sent with every answer, or with that of a path. */
+  headers?: Record<string, string> | ((path: string) => Record<string, string>);
 }
 
 /** A static host for a site: files, an index per folder, 404, the headers it was told to send. Nothing else. */
@@ -30,6 +30,7 @@ export class StaticHost {
 
   static async start(options: StaticHostOptions): Promise<StaticHost> {
     const host = new StaticHost(options);
+    const { headers } = options;
     host.#server = await LoopbackServer.start(async (request, response) => {
       const { pathname } = new URL(request.url!, 'http://host');
       host.requests.push(pathname);
@@ -39,7 +40,7 @@ export class StaticHost {
       response.writeHead(body ? 200 : 404, {
         'Content-Type': body ? `${type}${type.startsWith('text/') ? '; charset=utf-8' : ''}` : 'text/plain',
         'Cache-Control': 'no-cache',
-        ...options.headers,
+        ...(typeof headers === 'function' ? headers(path) : headers),
       });
       response.end(request.method === 'HEAD' ? undefined : (body ?? 'There is no such file.'));
     });
