@@ -1,6 +1,6 @@
 import type { BrowserContext, Page } from '@playwright/test';
 import { Address } from '../../src/address.ts';
-import { expect, test } from '../support/chromium.ts';
+import { expect, openShellIn, type SceneParts, sceneOfFile } from '../support/chromium.ts';
 import { addAuthenticator } from '../support/passkeys.ts';
 import { publish } from '../support/publish.ts';
 import { makeTarchive } from '../support/tarchive.ts';
@@ -12,31 +12,35 @@ const group = 'Passkeys of the gateway';
 /** Where a site's script asks: in its own document, in a frame, or in a window whose functions it calls. */
 type Place = 'document' | 'frame' | 'window';
 
-let context: BrowserContext;
-let shell: Page;
-let root: string;
-let address: string;
+interface Scene {
+  context: BrowserContext;
+  shell: Page;
+  root: string;
+  address: string;
+}
 
-test.beforeEach(async ({ startPeer, startHost, browser }) => {
+async function prepare({
+  startPeer,
+  startHost,
+  context,
+}: Pick<SceneParts, 'startPeer' | 'startHost' | 'context'>): Promise<Scene> {
   const peer = await startPeer();
-  address = await publish(
+  const address = await publish(
     await makeTarchive({ 'index.html': '<!doctype html><title>Site</title><body>', 'note.txt': 'a note' }),
     peer,
   );
   const host = await startHost({ peers: [peer.url] });
-  root = `http://antway.localhost:${new URL(host.url).port}`;
-  context = await browser.newContext();
-  shell = await context.newPage();
-  await shell.goto(root);
-  await shell.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
+  const root = `http://antway.localhost:${new URL(host.url).port}`;
+  const shell = await openShellIn(context, root);
   await addAuthenticator(shell);
   // The gateway's own page gets an answer: the refusals below are not the authenticator's.
   for (const kind of ['create', 'get'] as const) {
     expect(await ask(shell, { kind, place: 'document', url: '' })).toBe('PublicKeyCredential');
   }
-});
+  return { context, shell, root, address };
+}
 
-test.afterEach(() => context.close());
+const scene = sceneOfFile(prepare);
 
 /**
  * Asks for a passkey of the gateway, as a script of the page.
@@ -76,7 +80,7 @@ function ask(page: Page, input: { kind: 'create' | 'get'; place: Place; url: str
   }, input);
 }
 
-const siteOrigin = () => root.replace('//', `//${Address.fromHex(address).base32}.`);
+const siteOrigin = ({ root, address }: Scene) => root.replace('//', `//${Address.fromHex(address).base32}.`);
 
 /** A page of the gateway, opened without the worker. */
 const hostPage = '/-/root?host';
@@ -97,15 +101,19 @@ for (const [name, place, url] of places) {
     group,
     `a trusted site asks for them ${name}`,
     'the browser refuses before it asks the user',
-    async () => {
+    async ({ startPeer, startHost, context: own }) => {
+      // This attack takes the site's worker away, for good.
+      const isAlone = url === hostPage;
+      const used = isAlone ? await prepare({ startPeer, startHost, context: own }) : scene();
+      const { context, shell, root, address } = used;
       const page = await context.newPage();
       await page.goto(`${root}/${address}/`);
-      await page.waitForURL(`${siteOrigin()}/**`);
+      await page.waitForURL(`${siteOrigin(used)}/**`);
       await expect(page).toHaveTitle('Site');
       await addAuthenticator(page);
       const blob = () => URL.createObjectURL(new Blob(['<title>Data</title>'], { type: 'text/html' }));
       const at = url === 'blob:' ? await page.evaluate(blob) : url;
-      if (url === hostPage) {
+      if (isAlone) {
         // The shell's bridge to the site would register the worker again.
         await shell.close();
         expect(await unregisterByFrame(page)).toBe(1);
@@ -120,7 +128,7 @@ for (const [name, place, url] of places) {
         const popup = await waiting;
         await popup.waitForLoadState();
         const workerStart = () => performance.getEntriesByType('navigation')[0]!.toJSON().workerStart;
-        expect((await popup.evaluate(workerStart)) === 0).toBe(url === hostPage);
+        expect((await popup.evaluate(workerStart)) === 0).toBe(isAlone);
         await addAuthenticator(popup);
       }
       for (const kind of ['create', 'get'] as const) {
