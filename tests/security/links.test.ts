@@ -1,11 +1,17 @@
 import { Address } from '../../src/address.ts';
-import { expect, fetchIn, openShellIn, openTitled } from '../support/chromium.ts';
+import { expect, fetchIn, openShellIn, openTitled, sceneOfFile } from '../support/chromium.ts';
 import { publish } from '../support/publish.ts';
-import { startSiteOnOwnOrigin } from '../support/site-on-own-origin.ts';
 import { makeTarchive } from '../support/tarchive.ts';
 import { attack } from './attack.ts';
 
 const group = 'Content addresses that the worker rewrites';
+
+const scene = sceneOfFile(async ({ startPeer, startHost, context }) => {
+  const peer = await startPeer();
+  const evil = await publish(await makeTarchive(evilFiles), peer);
+  const host = await startHost({ peers: [peer.url] });
+  return { peer, evil, host, context, root: `http://antway.localhost:${new URL(host.url).port}` };
+});
 
 const evilFiles = {
   'index.html': '<!doctype html><title>Evil, still</title><script>document.title = "Evil, running"</script>',
@@ -28,12 +34,11 @@ attack(
   group,
   'a page without trust puts addresses where a rewriter could break its markup',
   'nothing runs, and the browser parses the same elements',
-  async ({ startPeer, startHost, context }) => {
-    const peer = await startPeer();
-    const evil = await publish(await makeTarchive(evilFiles), peer);
+  async () => {
+    const { peer, evil, host, context } = scene();
     const text = traps(`ant://${evil}`);
     const address = await publish(await makeTarchive({ 'index.html': text }), peer);
-    const host = await startHost({ peers: [peer.url], isolation: 'path' });
+    // At an address without names, sites have no origins of their own.
     const shell = await openShellIn(context, `${host.url}/`);
     await shell.evaluate(
       (address) =>
@@ -59,26 +64,24 @@ attack(
   },
 );
 
-async function openLinkingSite(
-  { startPeer, startHost }: Parameters<typeof startSiteOnOwnOrigin>[0],
-  html = '',
-) {
-  const probe = await startPeer();
-  const evil = await publish(await makeTarchive(evilFiles), probe);
-  const site = await startSiteOnOwnOrigin(
-    { startPeer, startHost },
-    { 'index.html': `<!doctype html><title>Site</title>${html.replaceAll('{evil}', evil)}` },
-  );
-  await publish(await makeTarchive(evilFiles), site.peer);
-  return { ...site, evil };
+let sites = 0;
+
+/** Publishes a site that differs from all others, so its origin is new to the browser. */
+async function publishLinkingSite(html = '') {
+  const { peer, evil, root, context } = scene();
+  const page = `<!doctype html><title>Site</title>${html.replaceAll('{evil}', evil)}`;
+  const files = { 'index.html': page, 'number.txt': String(++sites) };
+  const address = await publish(await makeTarchive(files), peer);
+  const origin = root.replace('//', `//${Address.fromHex(address).base32}.`);
+  return { root, evil, context, address, origin };
 }
 
 attack(
   group,
   'a page of another address opens in a window below a site’s own origin',
   'it opens at its own origin',
-  async ({ startPeer, startHost, context }) => {
-    const { root, origin, address, evil } = await openLinkingSite({ startPeer, startHost });
+  async () => {
+    const { root, origin, address, evil, context } = await publishLinkingSite();
     await openTitled(context, `${root}/${address}/`, 'Site');
     const page = await openTitled(context, `${origin}/-/content/${evil}/`, 'Evil, running');
     expect(page.url()).toBe(`${root.replace('//', `//${Address.fromHex(evil).base32}.`)}/`);
@@ -89,9 +92,9 @@ attack(
   group,
   'a frame shows a page of another address on a site’s own origin',
   'shown without scripts',
-  async ({ startPeer, startHost, context }) => {
+  async () => {
     const html = '<iframe src="ant://{evil}/"></iframe><object data="ant://{evil}/"></object>';
-    const { root, address } = await openLinkingSite({ startPeer, startHost }, html);
+    const { root, address, context } = await publishLinkingSite(html);
     const page = await openTitled(context, `${root}/${address}/`, 'Site');
     await expect.poll(() => page.frames()[1]?.title()).toBe('Evil, still');
     const titles = await Promise.all(page.frames().map((frame) => frame.title()));
@@ -99,48 +102,38 @@ attack(
   },
 );
 
-attack(
-  group,
-  'a site registers a service worker of another address',
-  'refused',
-  async ({ startPeer, startHost, context }) => {
-    const { root, address, evil } = await openLinkingSite({ startPeer, startHost });
-    const page = await openTitled(context, `${root}/${address}/`, 'Site');
-    const outcome = await page.evaluate(async (evil) => {
-      const frame = document.body.appendChild(document.createElement('iframe'));
-      const { register } = Object.getPrototypeOf(frame.contentWindow!.navigator.serviceWorker);
-      try {
-        await register.call(navigator.serviceWorker, `/-/content/${evil}/sw.js`);
-        return 'registered';
-      } catch {
-        return 'refused';
-      }
-    }, evil);
-    expect(outcome).toBe('refused');
-  },
-);
+attack(group, 'a site registers a service worker of another address', 'refused', async () => {
+  const { root, address, evil, context } = await publishLinkingSite();
+  const page = await openTitled(context, `${root}/${address}/`, 'Site');
+  const outcome = await page.evaluate(async (evil) => {
+    const frame = document.body.appendChild(document.createElement('iframe'));
+    const { register } = Object.getPrototypeOf(frame.contentWindow!.navigator.serviceWorker);
+    try {
+      await register.call(navigator.serviceWorker, `/-/content/${evil}/sw.js`);
+      return 'registered';
+    } catch {
+      return 'refused';
+    }
+  }, evil);
+  expect(outcome).toBe('refused');
+});
 
-attack(
-  group,
-  'a site that the user forbade scripts loads files of another address',
-  'refused',
-  async ({ startPeer, startHost, context }) => {
-    const html = '<img src="ant://{evil}/evil.js"><script src="ant://{evil}/evil.js"></script>';
-    const { root, address, origin, evil } = await openLinkingSite({ startPeer, startHost }, html);
-    const shell = await openShellIn(context, `${root}/`);
-    await shell.evaluate(
-      (address) =>
-        fetch('/-/trust', { method: 'POST', body: JSON.stringify({ address, decision: 'restricted' }) }),
-      address,
-    );
-    const page = await context.newPage();
-    const answers: number[] = [];
-    page.on('response', (response) => {
-      if (response.url() === `${origin}/-/content/${evil}/evil.js`) answers.push(response.status());
-    });
-    await page.goto(`${origin}/`);
-    await expect(page).toHaveTitle('Site');
-    await expect.poll(() => answers).toContain(403);
-    expect(answers).not.toContain(200);
-  },
-);
+attack(group, 'a site that the user forbade scripts loads files of another address', 'refused', async () => {
+  const html = '<img src="ant://{evil}/evil.js"><script src="ant://{evil}/evil.js"></script>';
+  const { root, address, origin, evil, context } = await publishLinkingSite(html);
+  const shell = await openShellIn(context, `${root}/`);
+  await shell.evaluate(
+    (address) =>
+      fetch('/-/trust', { method: 'POST', body: JSON.stringify({ address, decision: 'restricted' }) }),
+    address,
+  );
+  const page = await context.newPage();
+  const answers: number[] = [];
+  page.on('response', (response) => {
+    if (response.url() === `${origin}/-/content/${evil}/evil.js`) answers.push(response.status());
+  });
+  await page.goto(`${origin}/`);
+  await expect(page).toHaveTitle('Site');
+  await expect.poll(() => answers).toContain(403);
+  expect(answers).not.toContain(200);
+});
