@@ -1,13 +1,27 @@
 import { request as httpRequest } from 'node:http';
 import { blake3 } from 'hash-wasm';
 import { Address } from '../../src/address.ts';
-import { expect } from '../support/chromium.ts';
+import { expect, sceneOfFile } from '../support/chromium.ts';
 import { publish } from '../support/publish.ts';
 import { makeTarchive } from '../support/tarchive.ts';
 import { attack } from './attack.ts';
 import { ran } from './hostile-site.ts';
 
 const group = 'The host';
+
+const script = ran('in the shell');
+
+const scene = sceneOfFile(async ({ startPeer, openGateway }) => {
+  const peer = await startPeer();
+  const writer = await publish(
+    await makeTarchive({ 'index.html': '<!doctype html><title>Writer</title>' }),
+    peer,
+  );
+  const files = { 'index.html': '<!doctype html>', 'x.js': script, 'x.css': 'body { opacity: 0.5 }' };
+  const trusted = await publish(await makeTarchive(files), peer);
+  const gateway = await openGateway({ peers: [peer.url], trusted: [trusted] });
+  return { gateway, host: gateway.host, writer, trusted };
+});
 
 /** A request with headers that only a browser sets, as it would for a page at `name`. @returns the status. */
 function put(url: string, name: string, body: string): Promise<number> {
@@ -26,16 +40,12 @@ attack(
   group,
   'A site on its own origin writes chunks to the peer of this machine, under its own name and the gateway’s',
   'The peer refuses names of sites, and pages of other names.',
-  async ({ page, startHost, startPeer }) => {
-    const peer = await startPeer();
-    const address = await publish(
-      await makeTarchive({ 'index.html': '<!doctype html><title>Writer</title>' }),
-      peer,
-    );
-    const host = await startHost({ peers: [peer.url] });
+  async () => {
+    const { gateway, host, writer } = scene();
+    const page = await gateway.shell.context().newPage();
     const { port } = new URL(host.url);
     const root = `antway.localhost:${port}`;
-    const site = `${Address.fromHex(address).base32}.${root}`;
+    const site = `${Address.fromHex(writer).base32}.${root}`;
     const path = async (body: string) => `/chunk/${await blake3(body)}`;
 
     expect(await put(host.url + (await path('site')), site, 'site')).toBe(403);
@@ -66,8 +76,8 @@ attack(
   group,
   'A chunk is a script and a page; it is opened at `/chunk/…`, framed there and loaded as a script, where no worker answers',
   'Its type is binary, and the browser may not guess another one.',
-  async ({ browser, startHost }) => {
-    const host = await startHost({ peers: ['/'] });
+  async ({ browser }) => {
+    const { host } = scene();
     const bytes = `${ran('script')} // <!doctype html><script>${ran('page')}</script>`;
     const chunk = `${host.url}/chunk/${await blake3(bytes)}`;
     expect((await fetch(chunk, { method: 'PUT', body: bytes })).ok).toBe(true);
@@ -100,12 +110,8 @@ attack(
   group,
   'HTML that gets into the shell loads scripts and styles from content, even trusted content, and from chunks',
   'The shell’s policy names its own files, and no paths of content.',
-  async ({ openGateway, startPeer }) => {
-    const peer = await startPeer();
-    const script = ran('in the shell');
-    const files = { 'index.html': '<!doctype html>', 'x.js': script, 'x.css': 'body { opacity: 0.5 }' };
-    const address = await publish(await makeTarchive(files), peer);
-    const gateway = await openGateway({ peers: [peer.url], trusted: [address] });
+  async () => {
+    const { gateway, trusted: address } = scene();
     const { shell } = gateway;
     const messages: string[] = [];
     shell.on('console', (message) => messages.push(message.text()));
