@@ -1,14 +1,22 @@
 import type { BrowserContext, Page } from '@playwright/test';
 import { Address } from '../../src/address.ts';
-import { expect, fetchIn, openShellIn, test, trustSite } from '../support/chromium.ts';
-import type { PeerProcess } from '../support/peer-process.ts';
+import { expect, fetchIn, openShellIn, sceneOfFile, test, trustSite } from '../support/chromium.ts';
 import { publish } from '../support/publish.ts';
 import { makeTarchive } from '../support/tarchive.ts';
 import { attack } from './attack.ts';
 
 const group = 'Moving a library';
 
-let peer: PeerProcess;
+/** The attacks share processes. Each has a profile of its own, because a library is a profile's. */
+const scene = sceneOfFile(async ({ startPeer, startHost }) => {
+  const peer = await startPeer();
+  const files = { 'index.html': '<!doctype html><title>Attacker</title><body>' };
+  const attacker = await publish(await makeTarchive(files), peer);
+  const { port } = new URL((await startHost({ peers: [peer.url] })).url);
+  const names = { former: `http://127.0.0.1:${port}`, root: `http://antway.localhost:${port}` };
+  return { attacker, ...names };
+});
+
 let context: BrowserContext;
 /** The address with a library, where sites that are trusted run scripts. */
 let former: string;
@@ -18,19 +26,10 @@ let attacker: string;
 
 const originOf = (address: string) => root.replace('//', `//${Address.fromHex(address).base32}.`);
 
-test.beforeEach(async ({ startPeer, startHost, browser }) => {
-  peer = await startPeer();
-  attacker = await publish(
-    await makeTarchive({ 'index.html': '<!doctype html><title>Attacker</title><body>' }),
-    peer,
-  );
-  const { port } = new URL((await startHost({ peers: [peer.url] })).url);
-  former = `http://127.0.0.1:${port}`;
-  root = `http://antway.localhost:${port}`;
-  context = await browser.newContext();
+test.beforeEach(({ context: own }) => {
+  context = own;
+  ({ former, root, attacker } = scene());
 });
-
-test.afterEach(() => context.close());
 
 const openShell = (origin: string) => openShellIn(context, origin);
 
@@ -64,13 +63,26 @@ const hostilePublication = () =>
     ...{ chunks: '<img src=x>', peers: ['javascript:alert(1)'], publishedAt: 1, replaces: null },
   });
 
+interface Offering {
+  /** The messages that the page has received. */
+  received: unknown[];
+  /** How often it has offered its library unasked. */
+  offers: number;
+}
+
+/** Resolves when the page has offered its library five more times. */
+async function offeredOn(page: Page): Promise<void> {
+  const offers = await page.evaluate(() => (window as unknown as Offering).offers);
+  await page.waitForFunction((at) => (window as unknown as Offering).offers >= at, offers + 5);
+}
+
 /** Opens `/-/move` from a page, which answers each message with the offer, and sends it unasked too. */
 async function openMove(page: Page): Promise<Page> {
   const opened = context.waitForEvent('page');
   await page.evaluate(
     ([url, offer, publication]) => {
       const received: unknown[] = [];
-      Object.assign(window, { received });
+      Object.assign(window, { received, offers: 0 });
       window.addEventListener('message', ({ data, ports: [port] }) => {
         received.push(data);
         if (!port) return;
@@ -83,6 +95,7 @@ async function openMove(page: Page): Promise<Page> {
         port1.postMessage(offer);
         popup.postMessage(offer, '*', [port2]);
         popup.postMessage({ type: 'antway:move', ...(offer as object) }, '*');
+        (window as unknown as Offering).offers++;
       }, 100);
     },
     [`${root}/-/move#127.0.0.1`, hostileOffer(), hostilePublication()] as const,
@@ -127,9 +140,9 @@ for (const [who, open] of [
       const popup = await openMove(page);
       await expect(popup.getByRole('status')).toHaveText('Starting the gateway here …');
       await popup.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
-      await popup.waitForTimeout(3_000);
+      await offeredOn(page);
       await expect(popup.getByRole('button')).toHaveCount(0);
-      expect(await page.evaluate(() => (window as unknown as { received: unknown[] }).received)).toEqual([]);
+      expect(await page.evaluate(() => (window as unknown as Offering).received)).toEqual([]);
       await expectNothingTaken();
     },
   );
@@ -162,7 +175,9 @@ attack(
       }
     }, `${root}/-/move#127.0.0.1`);
     expect(seen).not.toContain('Antway');
-    await popup.waitForTimeout(2_000);
+    // The clicks above came before the button worked.
+    const take = popup.getByRole('button', { name: 'Take it over' });
+    await expect(take).toHaveAttribute('aria-disabled', 'false');
     await expect(popup.getByRole('heading')).toHaveText(`Take over the library of ${former}?`);
     await expectNothingTaken();
   },
@@ -225,11 +240,13 @@ attack(
         contentType: 'text/html',
         body: `<!doctype html><title>Evil</title><script>
           received = [];
+          asked = 0;
           onmessage = ({ data }) => received.push(data);
           setInterval(() => {
             const { port1, port2 } = new MessageChannel();
             port1.onmessage = ({ data }) => received.push(data);
             opener.postMessage({ type: 'antway:move' }, '*', [port2]);
+            asked++;
           }, 100);
         </script>`,
       }),
@@ -241,7 +258,7 @@ attack(
     await shell.getByRole('button', { name: 'Move the library there…' }).click();
     const popup = await opened;
     await expect(popup).toHaveTitle('Evil');
-    await popup.waitForTimeout(2_000);
+    await popup.waitForFunction(() => (globalThis as unknown as { asked: number }).asked > 5);
     expect(
       await popup.evaluate(() => [opener !== null, (window as { received?: unknown }).received]),
     ).toEqual([true, []]);
