@@ -1,8 +1,6 @@
-import type { BrowserContext, Page } from '@playwright/test';
+import type { Page } from '@playwright/test';
 import { Address } from '../../src/address.ts';
-import { expect, fetchIn, test } from '../support/chromium.ts';
-import type { PeerProcess } from '../support/peer-process.ts';
-import type { HostConfig } from '../support/processes.ts';
+import { expect, fetchIn, sceneOfFile, test } from '../support/chromium.ts';
 import { publish } from '../support/publish.ts';
 import type { Files } from '../support/tar.ts';
 import { makeTarchive } from '../support/tarchive.ts';
@@ -43,12 +41,8 @@ interface Site {
   visit(path: string, title?: string): Promise<Page>;
 }
 
-/** Publishes the files and opens them on an origin of their own. */
-async function openSite(
-  startPeer: () => Promise<PeerProcess>,
-  startHost: (config: HostConfig) => Promise<PeerProcess>,
-  context: BrowserContext,
-): Promise<Site> {
+/** The files on an origin of their own. */
+const site = sceneOfFile<Site>(async ({ startPeer, startHost, context }) => {
   const peer = await startPeer();
   const address = await publish(await makeTarchive(files), peer);
   const host = await startHost({ peers: [peer.url], isolation: 'subdomain' });
@@ -63,14 +57,14 @@ async function openSite(
       return page;
     },
   };
-}
+});
 
 attack(
   group,
   'unregister all workers that the site sees',
   'the site sees none; the gateway’s worker stays',
-  async ({ startPeer, startHost, context }) => {
-    const { origin, visit } = await openSite(startPeer, startHost, context);
+  async () => {
+    const { origin, visit } = site();
     const page = await visit('', 'Own');
     expect(await page.evaluate(unregisterAll)).toBe(0);
     expect(await workerOf(page)).toBe(`${origin}/sw.js`);
@@ -83,8 +77,8 @@ attack(
   group,
   'register a worker from the site’s files',
   '`register()` rejects, and the console says why',
-  async ({ startPeer, startHost, context }) => {
-    const { visit } = await openSite(startPeer, startHost, context);
+  async () => {
+    const { visit } = site();
     const page = await visit('', 'Own');
     const messages: string[] = [];
     page.on('console', (message) => messages.push(message.text()));
@@ -123,8 +117,8 @@ attack(
   group,
   'register a worker by a frame’s unchanged functions',
   'the browser refuses: the host has no script of the site, and the gateway’s script works at one path only',
-  async ({ startPeer, startHost, context }) => {
-    const { origin, visit } = await openSite(startPeer, startHost, context);
+  async () => {
+    const { origin, visit } = site();
     const page = await visit('', 'Own');
     const outcomes = await page.evaluate(async () => {
       const frame = document.createElement('iframe');
@@ -156,8 +150,8 @@ attack(
   group,
   'unregister the gateway’s worker by a frame’s unchanged functions',
   'only that site is affected; its next navigation registers the worker again',
-  async ({ startPeer, startHost, context }) => {
-    const { origin, visit } = await openSite(startPeer, startHost, context);
+  async () => {
+    const { origin, visit } = site();
     const page = await visit('', 'Own');
     expect(await unregisterByFrame(page)).toBe(1);
     await page.goto(`${origin}/frame.html`);
@@ -170,8 +164,8 @@ attack(
   group,
   "switch the shim off by a policy of the document (`script-src 'none'`)",
   'the shim stands before the policy, so it runs, and the policy holds for the site’s scripts',
-  async ({ startPeer, startHost, context }) => {
-    const { visit } = await openSite(startPeer, startHost, context);
+  async () => {
+    const { visit } = site();
     const page = await visit('strict.html', 'Strict');
     expect(await page.evaluate(() => navigator.serviceWorker.controller)).toBeNull();
     const hasRun = await page.evaluate(() => {
@@ -188,8 +182,8 @@ attack(
   group,
   'get the shim into bytes that the site reads, saves or shows elsewhere',
   '`fetch`, ranges, downloads and other types carry the original bytes',
-  async ({ startPeer, startHost, context }) => {
-    const { visit } = await openSite(startPeer, startHost, context);
+  async () => {
+    const { visit } = site();
     const page = await visit('', 'Own');
     for (const path of ['index.html', 'strict.html', 'utf16.html', 'image.svg', 'document.xhtml']) {
       const bytes = await page.evaluate(
@@ -215,8 +209,8 @@ attack(
   },
 );
 
-test('a document has the same DOM with and without the shim', async ({ startPeer, startHost, context }) => {
-  const { visit } = await openSite(startPeer, startHost, context);
+test('a document has the same DOM with and without the shim', async () => {
+  const { visit } = site();
   for (const [path, title, mode] of [
     ['', 'Own', 'CSS1Compat'],
     ['bom.html', 'Mark', 'CSS1Compat'],
@@ -244,8 +238,8 @@ test('a document has the same DOM with and without the shim', async ({ startPeer
   ]);
 });
 
-test('events of the gateway’s worker do not reach the site', async ({ startPeer, startHost, context }) => {
-  const { visit } = await openSite(startPeer, startHost, context);
+test('events of the gateway’s worker do not reach the site', async () => {
+  const { visit } = site();
   const page = await visit('', 'Own');
   const heard = await page.evaluate(async () => {
     const heard: string[] = [];
