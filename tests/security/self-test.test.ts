@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test';
 import { Address } from '../../src/address.ts';
-import { expect, fetchIn, type Gateway, openShellIn } from '../support/chromium.ts';
+import { expect, fetchIn, openShellIn, sceneOfFile } from '../support/chromium.ts';
 import { publish } from '../support/publish.ts';
 import { makeTarchive } from '../support/tarchive.ts';
 import { attack } from './attack.ts';
@@ -8,7 +8,12 @@ import { attack } from './attack.ts';
 const group = 'The page that tests a browser';
 const path = '/-/self-test';
 
-const hostileSite = () => makeTarchive({ 'index.html': '<!doctype html><title>Attacker</title>' });
+const scene = sceneOfFile(async ({ startPeer, openGateway }) => {
+  const peer = await startPeer();
+  const files = { 'index.html': '<!doctype html><title>Attacker</title>' };
+  const site = await publish(await makeTarchive(files), peer);
+  return { site, gateway: await openGateway({ peers: [peer.url] }) };
+});
 
 /** Opens the page in a window of the attacker's page, and tries to send a request of the gateway from that window. */
 function requestFrom(attacker: Page, url: string): Promise<string> {
@@ -27,7 +32,8 @@ function requestFrom(attacker: Page, url: string): Promise<string> {
   }, url);
 }
 
-async function openTrusted(gateway: Gateway, site: string): Promise<Page> {
+async function openTrusted(): Promise<Page> {
+  const { gateway, site } = scene();
   const body = JSON.stringify({ address: site, decision: 'trusted' });
   const headers = { 'Content-Type': 'application/json' };
   expect((await fetchIn(gateway.shell, '/-/trust', { method: 'POST', headers, body })).status).toBe(204);
@@ -40,47 +46,37 @@ attack(
   group,
   'a site that the user trusts on the gateway’s origin opens the page and sends a request of the gateway from its window',
   'the worker refuses the request: the page has no endpoints',
-  async ({ startPeer, openGateway }) => {
-    const peer = await startPeer();
-    const site = await publish(await hostileSite(), peer);
-    const gateway = await openGateway({ peers: [peer.url], isolation: 'path' });
-    const attacker = await openTrusted(gateway, site);
+  async () => {
+    const { gateway } = scene();
+    const attacker = await openTrusted();
     expect((await fetchIn(gateway.shell, '/-/config')).status).toBe(200);
     expect(await requestFrom(attacker, path)).toContain('REFUSED');
   },
 );
 
-attack(
-  group,
-  'a site that the user trusts on the gateway’s origin frames the page',
-  'refused',
-  async ({ startPeer, openGateway }) => {
-    const peer = await startPeer();
-    const site = await publish(await hostileSite(), peer);
-    const gateway = await openGateway({ peers: [peer.url], isolation: 'path' });
-    const attacker = await openTrusted(gateway, site);
-    const framed = await attacker.evaluate(async (src) => {
-      const frame = Object.assign(document.createElement('iframe'), { src });
-      const loaded = new Promise((resolve) => frame.addEventListener('load', resolve));
-      document.body.append(frame);
-      await loaded;
-      return frame.contentDocument?.getElementById('page') ?? null;
-    }, path);
-    expect(framed).toBeNull();
-  },
-);
+attack(group, 'a site that the user trusts on the gateway’s origin frames the page', 'refused', async () => {
+  const attacker = await openTrusted();
+  const framed = await attacker.evaluate(async (src) => {
+    const frame = Object.assign(document.createElement('iframe'), { src });
+    const loaded = new Promise((resolve) => frame.addEventListener('load', resolve));
+    document.body.append(frame);
+    await loaded;
+    return frame.contentDocument?.getElementById('page') ?? null;
+  }, path);
+  expect(framed).toBeNull();
+});
 
 attack(
   group,
   'a site on its own origin opens and requests the page there, from the host and from the worker',
   'origins of sites do not have it',
-  async ({ page, startPeer, startHost }) => {
-    const peer = await startPeer();
-    const site = await publish(await hostileSite(), peer);
-    const host = await startHost({ peers: [peer.url] });
-    const root = `http://antway.localhost:${new URL(host.url).port}`;
+  async () => {
+    const { gateway, site } = scene();
+    const root = `http://antway.localhost:${new URL(gateway.url).port}`;
     const origin = root.replace('//', `//${Address.fromHex(site).base32}.`);
-    await openShellIn(page.context(), root);
+    const context = gateway.shell.context();
+    await openShellIn(context, root);
+    const page = await context.newPage();
     // No worker yet: the host answers.
     expect((await page.goto(origin + path))!.status()).toBe(404);
 
@@ -88,7 +84,7 @@ attack(
     await expect(page).toHaveTitle('Attacker');
     expect(new URL(page.url()).origin).toBe(origin);
     for (const name of [path, `${path}.html`]) expect((await fetchIn(page, name)).status).not.toBe(200);
-    const opened = page.context().waitForEvent('page');
+    const opened = context.waitForEvent('page');
     await page.evaluate((url) => void window.open(url), path);
     const popup = await opened;
     await popup.waitForLoadState();
