@@ -1,7 +1,10 @@
+import type { Request } from '@playwright/test';
 import { Address } from '../../src/address.ts';
 import { errorCode, expect, fetchIn } from '../support/chromium.ts';
 import { attack } from './attack.ts';
-import { Outside, picture, ran, Scene } from './hostile-site.ts';
+import { Outside, picture, ran, type Scene, scenesOfAttacks } from './hostile-site.ts';
+
+const scenes = scenesOfAttacks();
 
 const page = (body: string) => `<!doctype html><title>Hostile</title>${body}`;
 const outsideGroup = 'Reaching the outside from a page without trust';
@@ -105,8 +108,8 @@ input[value^="s"] { background: url(${to}/attribute) }</style><p>text<div>text</
 ];
 
 for (const { name, body, click, reachedWithTrust } of leaks) {
-  attack(outsideGroup, name, noRequest, async ({ startPeer, openWorker }) => {
-    const scene = await Scene.open({ startPeer, openWorker });
+  attack(outsideGroup, name, noRequest, async () => {
+    const scene = await scenes('worker');
     await using outside = await Outside.start();
     const files = {
       'index.html': page(body(outside.url)),
@@ -118,11 +121,11 @@ for (const { name, body, click, reachedWithTrust } of leaks) {
     const visit = async () => {
       const tab = await scene.visit(`/${address}/?secret=query`);
       if (click) await tab.getByText(click).click({ noWaitAfter: true });
-      await tab.waitForLoadState('networkidle');
+      await scene.settled(tab);
       return tab;
     };
     const tab = await visit();
-    expect(outside.reached).toEqual([]);
+    expect(await outside.reachedSoFar(scene.context)).toEqual([]);
     expect(new URL(tab.url()).origin).toBe(scene.gateway.url);
     await scene.decide(address, 'trusted');
     await visit();
@@ -134,8 +137,8 @@ attack(
   outsideGroup,
   '`<base>` that leads to another address of the gateway',
   'Relative URLs stay the page’s own.',
-  async ({ startPeer, openWorker }) => {
-    const scene = await Scene.open({ startPeer, openWorker });
+  async () => {
+    const scene = await scenes('worker');
     const third = await scene.publish({ 'p.svg': picture }, 'restricted');
     const hostile = await scene.publish(
       { 'index.html': page(`<base href="/${third}/"><img src="p.svg">`), 'p.svg': picture },
@@ -155,8 +158,8 @@ attack(
   endpoints,
   'A page without trust sends a form to the endpoints, guesses the token, and pings them',
   'The browser sends nothing, and nothing is decided.',
-  async ({ startPeer, openWorker }) => {
-    const scene = await Scene.open({ startPeer, openWorker });
+  async () => {
+    const scene = await scenes('worker');
     const victim = await scene.publish({ 'index.html': page('') });
     const names = ['trust', 'reset', 'settings', 'manifests', 'pins', 'import'];
     const hostile = await scene.publish(
@@ -172,14 +175,18 @@ attack(
       },
       'restricted',
     );
+    const before = await decisions(scene);
     const asked: string[] = [];
-    scene.context.on('request', (request) => {
+    const note = (request: Request) => {
       if (request.method() === 'POST') asked.push(request.url());
-    });
+    };
+    scene.context.on('request', note);
     const tab = await scene.visit(`/${hostile}/`);
     for (const name of names) await tab.getByRole('button', { name, exact: true }).click();
+    scene.context.off('request', note);
     expect(asked).toEqual([]);
-    expect(await decisions(scene)).toEqual({ [hostile]: 'restricted' });
+    expect(before).toMatchObject({ [hostile]: 'restricted' });
+    expect(await decisions(scene)).toEqual(before);
   },
 );
 
@@ -187,10 +194,11 @@ attack(
   endpoints,
   'Another site sends a form to every endpoint, with a guessed token',
   'The worker refuses each of them.',
-  async ({ startPeer, openWorker }) => {
-    const scene = await Scene.open({ startPeer, openWorker });
+  async () => {
+    const scene = await scenes('worker');
     await using outside = await Outside.start();
     const victim = await scene.publish({ 'index.html': page('') });
+    const before = await decisions(scene);
     for (const name of ['trust', 'reset', 'manifests', 'pins', 'import', 'test-peer']) {
       const tab = await scene.context.newPage();
       await tab.goto(outside.url);
@@ -201,7 +209,8 @@ attack(
       await tab.getByRole('button').click();
       expect((await answer).status(), name).toBe(403);
     }
-    expect(await decisions(scene)).toEqual({});
+    expect(before).not.toHaveProperty(victim);
+    expect(await decisions(scene)).toEqual(before);
   },
 );
 
@@ -250,8 +259,8 @@ for (const [how, script] of disguises) {
     endpoints,
     `A trusted page requests them ${how}`,
     'The worker refuses the request, or it does not reach the worker.',
-    async ({ startPeer, openWorker }) => {
-      const scene = await Scene.open({ startPeer, openWorker });
+    async () => {
+      const scene = await scenes('worker');
       const hostile = await scene.publish(
         {
           'index.html': page(`<body><script type="module">document.title = ${script}</script>`),
@@ -259,7 +268,7 @@ for (const [how, script] of disguises) {
         },
         'trusted',
       );
-      const tab = await scene.visit(`/${hostile}/`, 'load');
+      const tab = await scene.visit(`/${hostile}/`);
       // Some frames have no worker: then the host answers, which has no endpoints.
       await expect(tab).toHaveTitle(/^40[34]$/);
       expect((await scene.gateway.fetch('/-/trust')).status).toBe(200);
@@ -271,8 +280,8 @@ attack(
   'Workers',
   'A trusted page registers a service worker of its own',
   'The browser refuses, and the gateway’s worker stays the only one.',
-  async ({ startPeer, openWorker }) => {
-    const scene = await Scene.open({ startPeer, openWorker });
+  async () => {
+    const scene = await scenes('worker');
     const hostile = await scene.publish(
       {
         'index.html': page(
@@ -282,7 +291,7 @@ attack(
       },
       'trusted',
     );
-    const tab = await scene.visit(`/${hostile}/`, 'load');
+    const tab = await scene.visit(`/${hostile}/`);
     await expect(tab).toHaveTitle('refused');
     const scopes = await tab.evaluate(async () =>
       (await navigator.serviceWorker.getRegistrations()).map(({ scope }) => new URL(scope).pathname),
@@ -298,8 +307,8 @@ attack(
   paths,
   'Encoded dots and slashes lead out of an address, once and twice encoded',
   'The path is refused or not found. It never leads to an endpoint, the shell or another address.',
-  async ({ startPeer, openWorker }) => {
-    const scene = await Scene.open({ startPeer, openWorker });
+  async () => {
+    const scene = await scenes('worker');
     const third = await scene.publish({ 'secret.txt': 'secret' }, 'restricted');
     const hostile = await scene.publish({ 'index.html': page('') }, 'restricted');
     for (const path of [
@@ -323,8 +332,8 @@ attack(
   paths,
   'Properties of every JavaScript object (`__proto__`, `constructor`) are the path, query, endpoint and file',
   'They are ordinary names.',
-  async ({ startPeer, openWorker }) => {
-    const scene = await Scene.open({ startPeer, openWorker });
+  async () => {
+    const scene = await scenes('worker');
     const site = await scene.publish(
       {
         'index.html': page(''),
@@ -358,8 +367,8 @@ attack(
   paths,
   'Redirects of content: folders, two slashes, routes with a host in them',
   'Each leads below the content’s own address.',
-  async ({ startPeer, openWorker }) => {
-    const scene = await Scene.open({ startPeer, openWorker });
+  async () => {
+    const scene = await scenes('worker');
     const site = await scene.publish(
       {
         'folder/a.txt': 'a',
@@ -394,17 +403,12 @@ attack(
   paths,
   'On an origin of its own, a folder with the name of a host, behind two slashes',
   'The redirect stays on the origin.',
-  async ({ startPeer, startHost, context }) => {
-    const peer = await startPeer();
-    const { publish } = await import('../support/publish.ts');
-    const { makeTarchive } = await import('../support/tarchive.ts');
-    const site = await publish(
-      await makeTarchive({ 'index.html': page('Own'), 'evil.example/a.txt': 'a' }),
-      peer,
-    );
-    const host = await startHost({ peers: [peer.url], isolation: 'subdomain' });
-    const origin = `http://${Address.fromHex(site).base32}.antway.localhost:${new URL(host.url).port}`;
-    const tab = await context.newPage();
+  async () => {
+    const scene = await scenes('worker');
+    const site = await scene.publish({ 'index.html': page('Own'), 'evil.example/a.txt': 'a' });
+    const { port } = new URL(scene.gateway.url);
+    const origin = `http://${Address.fromHex(site).base32}.antway.localhost:${port}`;
+    const tab = await scene.context.newPage();
     await tab.goto(`${origin}/`);
     await expect(tab).toHaveTitle('Hostile');
     for (const path of ['//evil.example', '/evil.example', '//evil.example/', '///evil.example']) {
@@ -420,8 +424,8 @@ attack(
   others,
   'Another site reads content by `fetch`, and uses it as script, style and picture',
   'It gets no content: its requests do not reach the worker, and the host has none.',
-  async ({ startPeer, openWorker }) => {
-    const scene = await Scene.open({ startPeer, openWorker });
+  async () => {
+    const scene = await scenes('worker');
     await using outside = await Outside.start();
     const site = await scene.publish(
       { 'x.js': ran('cross-origin'), 'secret.txt': 'secret', 'p.svg': picture, 's.css': 'p { color: red }' },
@@ -460,8 +464,8 @@ attack(
   others,
   'A link to another site sends it the URL with its query',
   'The referrer is withheld.',
-  async ({ startPeer, openWorker }) => {
-    const scene = await Scene.open({ startPeer, openWorker });
+  async () => {
+    const scene = await scenes('worker');
     await using outside = await Outside.start();
     const site = await scene.publish(
       { 'index.html': page(`<a href="${outside.url}/linked">out</a>`) },

@@ -1,7 +1,9 @@
 import type { Page } from '@playwright/test';
 import { expect } from '../support/chromium.ts';
 import { attack } from './attack.ts';
-import { Outside, picture, ran, Scene } from './hostile-site.ts';
+import { Outside, picture, ran, scenesOfAttacks } from './hostile-site.ts';
+
+const scenes = scenesOfAttacks();
 
 const frames = 'Frames';
 const page = (body: string) => `<!doctype html><title>Hostile</title>${body}`;
@@ -41,8 +43,8 @@ for (const [how, files] of framings) {
     frames,
     `A page without trust frames a trusted page, ${how}`,
     'The frame stays empty, and no script runs.',
-    async ({ startPeer, openWorker }) => {
-      const scene = await Scene.open({ startPeer, openWorker });
+    async () => {
+      const scene = await scenes('worker');
       const victim = await scene.publish({ 'index.html': scripted }, 'trusted');
       const hostile = await scene.publish(files(`/${victim}/`), 'restricted');
       const tab = await scene.visit(`/${hostile}/`);
@@ -59,8 +61,8 @@ attack(
   frames,
   'A page without trust has a link that loads a trusted page into its frame',
   'The frame does not load it.',
-  async ({ startPeer, openWorker }) => {
-    const scene = await Scene.open({ startPeer, openWorker });
+  async () => {
+    const scene = await scenes('worker');
     const victim = await scene.publish({ 'index.html': scripted }, 'trusted');
     const hostile = await scene.publish(
       {
@@ -73,7 +75,7 @@ attack(
     );
     const tab = await scene.visit(`/${hostile}/`);
     await tab.getByText('into it').click();
-    await tab.waitForLoadState('networkidle');
+    await scene.settled(tab);
     await expectNowhere(tab, 'Victim');
     expect(scene.messages).toEqual([]);
   },
@@ -83,8 +85,8 @@ attack(
   frames,
   'A trusted page frames another trusted page, with a fragment',
   'The framed page is shown without scripts.',
-  async ({ startPeer, openWorker }) => {
-    const scene = await Scene.open({ startPeer, openWorker });
+  async () => {
+    const scene = await scenes('worker');
     const victim = await scene.publish(
       { 'index.html': scripted, 'own.html': page('<iframe src="./#own"></iframe>') },
       'trusted',
@@ -109,8 +111,8 @@ attack(
   frames,
   'A page without trust frames the shell, the endpoints and a third address',
   'None of them is shown.',
-  async ({ startPeer, openGateway }) => {
-    const scene = await Scene.open({ startPeer, openGateway });
+  async () => {
+    const scene = await scenes('app');
     const third = await scene.publish({ 'index.html': page('Third') }, 'restricted');
     const hostile = await scene.publish(
       {
@@ -129,8 +131,8 @@ attack(
   frames,
   'A trusted page frames the shell and the endpoints',
   'The worker refuses to show them.',
-  async ({ startPeer, openGateway }) => {
-    const scene = await Scene.open({ startPeer, openGateway });
+  async () => {
+    const scene = await scenes('app');
     const hostile = await scene.publish(
       { 'index.html': page('<iframe src="/"></iframe><iframe src="/-/health"></iframe>') },
       'trusted',
@@ -144,8 +146,8 @@ attack(
   frames,
   'Another site frames content, a listing, the question and an endpoint',
   'The browser shows none of them there.',
-  async ({ startPeer, openWorker }) => {
-    const scene = await Scene.open({ startPeer, openWorker });
+  async () => {
+    const scene = await scenes('worker');
     await using outside = await Outside.start();
     const decided = await scene.publish({ 'index.html': page('Publishedwords') }, 'restricted');
     const undecided = await scene.publish({ 'index.html': page('Publishedwords') });
@@ -154,7 +156,7 @@ attack(
     await tab.goto(outside.url);
     const paths = [`/${decided}/`, `/${undecided}/`, `/${bare}/`, '/-/health', `/${'0'.repeat(64)}`];
     await tab.setContent(paths.map((path) => `<iframe src="${scene.gateway.url}${path}"></iframe>`).join(''));
-    await tab.waitForLoadState('networkidle');
+    await scene.settled(tab);
     for (const text of ['Publishedwords', 'Trust this site', 'a.txt', '"gateway"', 'NOT_FOUND']) {
       await expectNowhere(tab, text);
     }
@@ -168,8 +170,8 @@ attack(
   windows,
   'Another site opens an address and reads whether the window is closed, and how many frames it has',
   'The answer is the same for an address with a decision, an address without one, a listing, an error, an endpoint and a redirect.',
-  async ({ startPeer, openWorker }) => {
-    const scene = await Scene.open({ startPeer, openWorker });
+  async () => {
+    const scene = await scenes('worker');
     await using outside = await Outside.start();
     const site = { 'index.html': page('<iframe src="f.html"></iframe>Content'), 'f.html': page('') };
     const decided = await scene.publish(site, 'restricted');
@@ -191,7 +193,7 @@ attack(
       const opening = scene.context.waitForEvent('page');
       const popup = await opener.evaluateHandle((url) => window.open(url), scene.gateway.url + path);
       const tab = await opening;
-      await tab.waitForLoadState('networkidle');
+      await scene.settled(tab);
       seen[path] = await popup.evaluate((popup) => [popup!.closed, popup!.length]);
       expect(await tab.evaluate(() => window.opener)).toBeNull();
       await tab.close();
@@ -207,8 +209,8 @@ attack(
   windows,
   'Another site leaves a message in `window.name` for the content that it opens',
   'The name is empty.',
-  async ({ startPeer, openWorker }) => {
-    const scene = await Scene.open({ startPeer, openWorker });
+  async () => {
+    const scene = await scenes('worker');
     await using outside = await Outside.start();
     const trusted = await scene.publish({ 'index.html': page('Publishedwords') }, 'trusted');
     const opener = await scene.context.newPage();
@@ -226,8 +228,8 @@ attack(
   windows,
   'A frame of a page without trust leads the whole window away, by a refresh or a link without a click',
   'The window stays.',
-  async ({ startPeer, openWorker }) => {
-    const scene = await Scene.open({ startPeer, openWorker });
+  async () => {
+    const scene = await scenes('worker');
     await using outside = await Outside.start();
     const hostile = await scene.publish(
       {
@@ -242,7 +244,7 @@ attack(
     );
     const tab = await scene.visit(`/${hostile}/`);
     expect(tab.url()).toBe(`${scene.gateway.url}/${hostile}/`);
-    expect(outside.reached).toEqual([]);
+    expect(await outside.reachedSoFar(scene.context)).toEqual([]);
   },
 );
 
@@ -261,8 +263,8 @@ attack(
   'Files of other addresses',
   'A page without trust shows pictures and styles of an address that is not its own',
   'It loads only files below its own address.',
-  async ({ startPeer, openWorker }) => {
-    const scene = await Scene.open({ startPeer, openWorker });
+  async () => {
+    const scene = await scenes('worker');
     const third = await scene.publish({ 'p.svg': picture, 's.css': 'body { color: red }' }, 'restricted');
     const hostile = await scene.publish(
       {

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { BrowserContext, Page } from '@playwright/test';
-import { expect, type Gateway, type HostConfig } from '../support/chromium.ts';
+import { expect, type Gateway, type HostConfig, scenesOfFile } from '../support/chromium.ts';
 import { LoopbackServer } from '../support/loopback-server.ts';
 import type { PeerProcess } from '../support/peer-process.ts';
 import { publish } from '../support/publish.ts';
@@ -28,31 +28,47 @@ export function unregisterByFrame(page: Page): Promise<number> {
   });
 }
 
-type Open = (config: HostConfig) => Promise<Gateway>;
+/**
+ * Resolves when every script that a page with scripts would run by itself has had its turn: the pictures of the page and of its
+ * frames have loaded or failed, and the browser has drawn twice since.
+ */
+export async function hadItsTurn(page: Page): Promise<void> {
+  await page.waitForLoadState();
+  await page.evaluate(async () => {
+    const frames = Array.from(document.querySelectorAll('iframe'), ({ contentDocument }) => contentDocument);
+    const pictures = [document, ...frames].flatMap((each) => Array.from(each?.images ?? []));
+    const isOver = (picture: HTMLImageElement) =>
+      picture.complete ||
+      new Promise((resolve) => {
+        picture.addEventListener('load', resolve);
+        picture.addEventListener('error', resolve);
+      });
+    await Promise.all(pictures.map(isOver));
+    const drawn = () => new Promise((resolve) => requestAnimationFrame(resolve));
+    await drawn();
+    await drawn();
+  });
+}
 
 /** The fixtures of a test. */
 export interface Parts {
   startPeer(): Promise<PeerProcess>;
-  openGateway: Open;
+  openGateway(config: HostConfig): Promise<Gateway>;
 }
 
-/** The fixtures of a test with the shell, or of a test that needs only the worker. */
-type SceneParts = Parts | (Pick<Parts, 'startPeer'> & { openWorker: Open });
-
-/** A gateway with a peer that holds sites. */
+/** A gateway with a peer that holds sites. The attacks of a file share it. */
 export class Scene {
+  #published = 0;
+
   private constructor(
     readonly gateway: Gateway,
     readonly context: BrowserContext,
     private readonly peer: PeerProcess,
-    /** Everything that scripts say, in every page, frame and worker. */
-    readonly messages: readonly string[],
+    /** Everything that scripts have said since the attack began, in every page, frame and worker. */
+    readonly messages: string[],
   ) {}
 
-  static async open(parts: SceneParts): Promise<Scene> {
-    const peer = await parts.startPeer();
-    const open = 'openWorker' in parts ? parts.openWorker : parts.openGateway;
-    const gateway = await open({ peers: [peer.url] });
+  static of(gateway: Gateway, peer: PeerProcess): Scene {
     const context = gateway.shell.context();
     const messages: string[] = [];
     context.on('console', (message) => {
@@ -61,9 +77,14 @@ export class Scene {
     return new Scene(gateway, context, peer, messages);
   }
 
-  /** Publishes a site and decides on it. @returns its address. */
+  /**
+   * Publishes a site and decides on it. Each site has a file that no other site has: equal files of two attacks would have
+   * one address, and the decision of the first attack would count in the second.
+   * @returns its address.
+   */
   async publish(files: Files, decision?: 'trusted' | 'restricted'): Promise<string> {
-    const address = await publish(await makeTarchive(files), this.peer);
+    const number = { 'number.txt': String(++this.#published) };
+    const address = await publish(await makeTarchive({ ...files, ...number }), this.peer);
     if (decision) await this.decide(address, decision);
     return address;
   }
@@ -76,16 +97,39 @@ export class Scene {
     expect(status).toBe(204);
   }
 
-  /**
-   * Opens a path of the gateway in a new page.
-   * @param until `load` for pages with scripts: an answer that a script does not read to its end keeps a page busy.
-   */
-  async visit(path: string, until: 'load' | 'networkidle' = 'networkidle'): Promise<Page> {
+  /** Opens a path of the gateway in a new page, and waits until it is settled. */
+  async visit(path: string): Promise<Page> {
     const page = await this.context.newPage();
     await page.goto(this.gateway.url + path);
-    await page.waitForLoadState(until);
+    await this.settled(page);
     return page;
   }
+
+  /**
+   * Resolves when a page has loaded, with its files and frames, and the browser has drawn twice since. The shell tells the
+   * latter: a page without scripts cannot.
+   */
+  async settled(page: Page): Promise<void> {
+    await page.waitForLoadState();
+    await hadItsTurn(this.gateway.shell);
+  }
+}
+
+/**
+ * Declares the scenes of a file's attacks: one with the app, and one that has only the worker. @returns a function for the
+ * bodies of attacks, which returns a scene without messages.
+ */
+export function scenesOfAttacks(): (kind: 'app' | 'worker') => Promise<Scene> {
+  const scenes = scenesOfFile(async ({ startPeer, openGateway, openWorker }, kind: 'app' | 'worker') => {
+    const peer = await startPeer();
+    const open = kind === 'app' ? openGateway : openWorker;
+    return Scene.of(await open({ peers: [peer.url] }), peer);
+  });
+  return async (kind) => {
+    const scene = await scenes(kind);
+    scene.messages.length = 0;
+    return scene;
+  };
 }
 
 /** A request that reached the outside. */
@@ -121,6 +165,15 @@ export class Outside implements AsyncDisposable {
   /** Paths that were asked for, without their slash, each once. */
   get reached(): string[] {
     return [...new Set(this.hits.map(({ path }) => path))].sort();
+  }
+
+  /** As `reached`, once a new page has come here: earlier requests have arrived by then, too. */
+  async reachedSoFar(context: BrowserContext): Promise<string[]> {
+    const page = await context.newPage();
+    await page.goto(`${this.url}/last`);
+    await page.close();
+    expect(this.reached).toContain('last');
+    return this.reached.filter((path) => path !== 'last');
   }
 
   [Symbol.asyncDispose](): Promise<void> {

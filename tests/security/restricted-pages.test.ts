@@ -2,7 +2,9 @@ import type { Page } from '@playwright/test';
 import { expect } from '../support/chromium.ts';
 import type { Files } from '../support/tar.ts';
 import { attack } from './attack.ts';
-import { Outside, picture, ran, Scene } from './hostile-site.ts';
+import { Outside, picture, ran, type Scene, scenesOfAttacks } from './hostile-site.ts';
+
+const scenes = scenesOfAttacks();
 
 const scripts = 'Scripts of a page without trust';
 const nothingRuns = 'No script runs.';
@@ -192,8 +194,8 @@ const attacks: readonly ScriptAttack[] = [
 ];
 
 for (const { name, files, paths = [''], clicks = [], runsWithTrust } of attacks) {
-  attack(scripts, name, nothingRuns, async ({ startPeer, openWorker }) => {
-    const scene = await Scene.open({ startPeer, openWorker });
+  attack(scripts, name, nothingRuns, async () => {
+    const scene = await scenes('worker');
     const address = await scene.publish(files, 'restricted');
     const visitAll = async (until: () => Promise<void>) => {
       for (const path of paths) {
@@ -203,7 +205,7 @@ for (const { name, files, paths = [''], clicks = [], runsWithTrust } of attacks)
       }
     };
     await visitAll(async () => {
-      await scene.context.pages().at(-1)!.waitForLoadState('networkidle');
+      await scene.settled(scene.context.pages().at(-1)!);
     });
     expect(scene.messages).toEqual([]);
     // The same visits with trust: the refused scripts run now, so the attack itself is sound.
@@ -228,8 +230,8 @@ attack(
   takeover,
   'A page links a web app manifest with the app’s own `id` and `scope`',
   'The browser sees no manifest.',
-  async ({ startPeer, openGateway }) => {
-    const scene = await Scene.open({ startPeer, openGateway });
+  async () => {
+    const scene = await scenes('app');
     const address = await scene.publish(
       {
         'index.html': page(
@@ -255,8 +257,8 @@ attack(
   takeover,
   'A page sets a cookie by `<meta http-equiv="set-cookie">`',
   'The origin has no cookie.',
-  async ({ startPeer, openGateway }) => {
-    const scene = await Scene.open({ startPeer, openGateway });
+  async () => {
+    const scene = await scenes('app');
     const address = await scene.publish(
       { 'index.html': page('<meta http-equiv="set-cookie" content="a=b; path=/">') },
       'restricted',
@@ -270,8 +272,8 @@ attack(
   takeover,
   'A page asks for permissions of the origin by elements that need no script',
   'The permissions are off in the document.',
-  async ({ startPeer, openWorker }) => {
-    const scene = await Scene.open({ startPeer, openWorker });
+  async () => {
+    const scene = await scenes('worker');
     const address = await scene.publish(
       { 'index.html': page('<geolocation></geolocation><usermedia></usermedia><install></install>') },
       'restricted',
@@ -296,8 +298,8 @@ attack(
   takeover,
   'A page without trust is used as script, worker or style by a page of the gateway',
   'The worker refuses the file.',
-  async ({ startPeer, openWorker }) => {
-    const scene = await Scene.open({ startPeer, openWorker });
+  async () => {
+    const scene = await scenes('worker');
     const address = await scene.publish({ 'x.js': ran('injected'), 'p.svg': picture }, 'restricted');
     // No policy of this page could refuse the file before the worker.
     const { shell } = scene.gateway;
@@ -332,8 +334,8 @@ attack(
   'The canary',
   'A browser refuses a page that has both a sandbox and an opener policy',
   'The page loads, and its picture, style and frame come from the worker.',
-  async ({ startPeer, openWorker }) => {
-    const scene = await Scene.open({ startPeer, openWorker });
+  async () => {
+    const scene = await scenes('worker');
     await using outside = await Outside.start();
     const address = await scene.publish(
       {
@@ -352,7 +354,7 @@ attack(
     expect(headers['content-security-policy']).toMatch(/; sandbox allow-same-origin [^;]*$/);
     expect(headers['content-security-policy']).not.toContain('allow-scripts');
     expect(headers['cross-origin-opener-policy']).toBe('same-origin-allow-popups');
-    await tab.waitForLoadState('networkidle');
+    await scene.settled(tab);
     const looks = { width: 7, opacity: '0.5' };
     const look = () =>
       tab.evaluate(() => {
@@ -364,7 +366,7 @@ attack(
     expect(await frame.evaluate(() => document.images[0]!.naturalWidth)).toBe(7);
     await tab.getByText('on', { exact: true }).click();
     await tab.waitForURL(/f\.html$/);
-    await tab.waitForLoadState('networkidle');
+    await scene.settled(tab);
     expect(await tab.evaluate(() => document.images[0]!.naturalWidth)).toBe(7);
     // Links of a click lead on, to other sites as well.
     await tab.goBack();
