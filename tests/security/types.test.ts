@@ -1,11 +1,11 @@
-import type { BrowserContext, Page } from '@playwright/test';
+import type { ConsoleMessage } from '@playwright/test';
 import { Address } from '../../src/address.ts';
-import { expect, fetchIn, type Gateway, test } from '../support/chromium.ts';
-import type { PeerProcess } from '../support/peer-process.ts';
+import { expect, fetchIn, sceneOfFile } from '../support/chromium.ts';
 import { publish } from '../support/publish.ts';
 import type { Files } from '../support/tar.ts';
 import { makeTarchive } from '../support/tarchive.ts';
 import { attack } from './attack.ts';
+import { hadItsTurn } from './hostile-site.ts';
 
 const group = 'Types of files';
 const ran = `console.log('RAN')`;
@@ -29,40 +29,31 @@ const forum: Files = {
   'uploads/xml': xmlUpload,
 };
 
-let peer: PeerProcess;
-let site: string;
-
-test.beforeEach(async ({ startPeer }) => {
-  peer = await startPeer();
-  site = await publish(await makeTarchive(forum), peer);
-});
-
-async function openForum(openWorker: (config: { peers: string[]; trusted: string[] }) => Promise<Gateway>) {
+const scene = sceneOfFile(async ({ startPeer, openWorker, context }) => {
+  const peer = await startPeer();
+  const site = await publish(await makeTarchive(forum), peer);
   const gateway = await openWorker({ peers: [peer.url], trusted: [site] });
-  return { context: gateway.shell.context(), root: `${gateway.url}/${site}` };
-}
+  return { peer, site, gateway, context, root: `${gateway.url}/${site}` };
+});
 
 /** Opens each URL in a tab. @returns the types that came, and what ran. */
 async function visitAll(
-  context: BrowserContext,
   urls: readonly string[],
 ): Promise<{ types: (string | undefined)[]; messages: string[] }> {
+  const { context } = scene();
   const messages: string[] = [];
-  context.on('console', (message) => messages.push(message.text()));
+  const note = (message: ConsoleMessage) => messages.push(message.text());
+  context.on('console', note);
   const types = [];
   for (const url of urls) {
     const page = await context.newPage();
     const response = await page.goto(url);
     types.push(response!.headers()['content-type']);
-    await settled(page);
+    await hadItsTurn(page);
     await page.close();
   }
+  context.off('console', note);
   return { types, messages: messages.filter((text) => text === 'RAN') };
-}
-
-/** Resolves when scripts that the page would have started have had their turn. */
-function settled(page: Page): Promise<void> {
-  return page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 100))));
 }
 
 const text = 'text/plain; charset=utf-8';
@@ -71,37 +62,29 @@ attack(
   group,
   'a link names an uploaded text of a trusted site `?filename=x.html`, `.xhtml`, `.svg` or `.xml`',
   'the text stays a text; the name is only for saving it',
-  async ({ openWorker }) => {
-    const { context, root } = await openForum(openWorker);
+  async () => {
+    const { root } = scene();
     const urls = ['html', 'xhtml', 'svg', 'xml', 'mhtml', 'shtml'].map(
       (extension) => `${root}/comment.txt?filename=x.${extension}`,
     );
-    expect(await visitAll(context, urls)).toEqual({ types: urls.map(() => text), messages: [] });
+    expect(await visitAll(urls)).toEqual({ types: urls.map(() => text), messages: [] });
   },
 );
 
-attack(
-  group,
-  'a link names a PNG that is also HTML `?filename=x.html`',
-  'it stays a picture',
-  async ({ openWorker }) => {
-    const { context, root } = await openForum(openWorker);
-    const visited = await visitAll(context, [`${root}/avatar.png?filename=x.html`]);
-    expect(visited).toEqual({ types: ['image/png'], messages: [] });
-  },
-);
+attack(group, 'a link names a PNG that is also HTML `?filename=x.html`', 'it stays a picture', async () => {
+  const { root } = scene();
+  const visited = await visitAll([`${root}/avatar.png?filename=x.html`]);
+  expect(visited).toEqual({ types: ['image/png'], messages: [] });
+});
 
 attack(
   group,
   'uploads without an extension contain HTML, SVG or XML',
   'inside an archive, bytes never make a document',
-  async ({ openWorker }) => {
-    const { context, root } = await openForum(openWorker);
+  async () => {
+    const { root } = scene();
     const paths = ['html', 'svg', 'xml', 'html?filename=x.html', 'svg?filename=x.svg'];
-    const visited = await visitAll(
-      context,
-      paths.map((path) => `${root}/uploads/${path}`),
-    );
+    const visited = await visitAll(paths.map((path) => `${root}/uploads/${path}`));
     expect(visited).toEqual({ types: paths.map(() => text), messages: [] });
   },
 );
@@ -110,8 +93,8 @@ attack(
   group,
   'injected HTML loads an uploaded text as a script or style by `?filename=x.js`',
   'its type stays text, which the browser refuses for a script',
-  async ({ openWorker }) => {
-    const { context, root } = await openForum(openWorker);
+  async () => {
+    const { context, root } = scene();
     const messages: string[] = [];
     context.on('console', (message) => messages.push(message.text()));
     const page = await context.newPage();
@@ -138,10 +121,9 @@ attack(
   group,
   'the same uploads on a site’s own origin',
   'they stay texts and pictures there, too',
-  async ({ startHost, browser }) => {
-    const host = await startHost({ peers: [peer.url], isolation: 'subdomain' });
-    const context = await browser.newContext();
-    const { port } = new URL(host.url);
+  async () => {
+    const { site, gateway, context } = scene();
+    const { port } = new URL(gateway.url);
     const root = `http://${Address.fromHex(site).base32}.antway.localhost:${port}`;
     const page = await context.newPage();
     await page.goto(`${root}/`);
@@ -152,12 +134,8 @@ attack(
       'uploads/html',
       'uploads/svg',
     ];
-    const visited = await visitAll(
-      context,
-      paths.map((path) => `${root}/${path}`),
-    );
+    const visited = await visitAll(paths.map((path) => `${root}/${path}`));
     expect(visited).toEqual({ types: [text, 'image/png', text, text], messages: [] });
-    await context.close();
   },
 );
 
@@ -165,9 +143,9 @@ attack(
   group,
   'a link gives a text at an address of its own an active type by `?filename=`',
   'a query chooses an inactive type only',
-  async ({ openWorker }) => {
+  async () => {
+    const { peer, gateway } = scene();
     const address = await publish(Buffer.from('plain words'), peer);
-    const gateway = await openWorker({ peers: [peer.url] });
     const typeOf = async (filename: string) =>
       (await fetchIn(gateway.shell, `/${address}?filename=${filename}`)).headers['content-type'];
     for (const extension of [
@@ -195,13 +173,13 @@ attack(
   group,
   'an untrusted site is opened by its feed, MathML or another `+xml` type, or by a saved mail',
   'every XML type and every message can hold scripts, so the gateway asks first',
-  async ({ openWorker }) => {
+  async () => {
+    const { peer, gateway, context } = scene();
     const extensions = ['atom', 'rss', 'mathml', 'rdf', 'xslt', 'xsd', 'eml'];
     const files = Object.fromEntries(extensions.map((extension) => [`a.${extension}`, xmlUpload]));
     const address = await publish(await makeTarchive(files), peer);
-    const gateway = await openWorker({ peers: [peer.url] });
     for (const name of Object.keys(files)) {
-      const page = await gateway.shell.context().newPage();
+      const page = await context.newPage();
       const response = await page.goto(`${gateway.url}/${address}/${name}`).catch(() => null);
       expect(response?.status(), name).toBe(403);
       await expect(page.getByRole('button', { name: 'Open without scripts' })).toBeVisible();
