@@ -1,7 +1,7 @@
-import type { Page } from '@playwright/test';
+import type { BrowserContext, Page } from '@playwright/test';
 import { Address, shortAddress } from '../../src/address.ts';
 import { OwnerKey } from '../../src/owner/owner-key.ts';
-import { expect, openShellIn, test } from '../support/chromium.ts';
+import { expect, openShellIn, sceneOfFile, test } from '../support/chromium.ts';
 import { setSettings } from '../support/names-screen.ts';
 import type { PeerProcess } from '../support/peer-process.ts';
 import { PointerOwner } from '../support/pointers.ts';
@@ -16,12 +16,20 @@ const mallory = new OwnerKey(new Uint8Array(32).fill(2));
 const index = '<!doctype html><title>Attacker</title>';
 const honest = 'Written by Alice.';
 
+const scene = sceneOfFile(async ({ startPeer, startHost, context }) => {
+  const peer = await startPeer();
+  // The name that one of the attacks is about.
+  const host = await startHost({ peers: [peer.url], names: { bob: mallory.address.hex } });
+  return { peer, context, root: `http://antway.localhost:${new URL(host.url).port}` };
+});
+
 let peer: PeerProcess;
+let context: BrowserContext;
 /** Origin of the gateway. */
 let root: string;
 
-test.beforeEach(async ({ startPeer }) => {
-  peer = await startPeer();
+test.beforeEach(() => {
+  ({ peer, context, root } = scene());
 });
 
 /** Opens the list of files of a site, as a user who knows Alice's key. */
@@ -41,9 +49,7 @@ attack(
   group,
   'a site has another owner’s key, and signatures that were copied from a file of that owner, cut off, or made by another key',
   'Each file has a warning, and nothing shows the owner’s name or address.',
-  async ({ context, startHost }) => {
-    const host = await startHost({ peers: [peer.url] });
-    root = `http://antway.localhost:${new URL(host.url).port}`;
+  async () => {
     const shell = await openShellIn(context, root);
     const fields: Record<string, string> = {
       'copied.txt': signatureFields(alice, honest),
@@ -67,9 +73,7 @@ attack(
   group,
   'a route sends the path of a file that another owner signed to a file of the attacker',
   'The file that opens counts: it is not signed.',
-  async ({ context, startHost }) => {
-    const host = await startHost({ peers: [peer.url] });
-    root = `http://antway.localhost:${new URL(host.url).port}`;
+  async () => {
     const shell = await openShellIn(context, root);
     const tar = await tarWithFields(
       {
@@ -92,9 +96,7 @@ attack(
   group,
   'the host gives the attacker’s key the name of another owner',
   'Only the user’s own names count. The file shows the attacker’s key.',
-  async ({ context, startHost }) => {
-    const host = await startHost({ peers: [peer.url], names: { bob: mallory.address.hex } });
-    root = `http://antway.localhost:${new URL(host.url).port}`;
+  async () => {
     const shell = await openShellIn(context, root);
     const files = { 'archive.tar.key': keyFileOf(mallory), 'index.html': index };
     await openFiles(
@@ -111,9 +113,7 @@ attack(
   group,
   'a pointer leads to a file that another owner signed, and to other bytes by the time of the click',
   'The list opens the file that was checked.',
-  async ({ context, startHost }) => {
-    const host = await startHost({ peers: [peer.url] });
-    root = `http://antway.localhost:${new URL(host.url).port}`;
+  async () => {
     const shell = await openShellIn(context, root);
     const archive = async (content: string) => {
       const files = { 'archive.tar.key': keyFileOf(alice), 'index.html': index, 'news.txt': content };
