@@ -2,8 +2,10 @@ import type { BrowserContext, Page } from '@playwright/test';
 import { Address } from '../../src/address.ts';
 import {
   expect,
-  type Gateway,
+  Gateway,
   openWithoutScripts,
+  openWorkerIn,
+  sceneOfFile,
   stopWorkers,
   test,
   trustSite,
@@ -17,22 +19,48 @@ import { attack } from './attack.ts';
 const group = 'Trust in path mode';
 const steal = `<!doctype html><title>quiet</title><script>document.title = 'ran'</script>`;
 
+const scene = sceneOfFile(async ({ startPeer, openWorker }) => {
+  const peer = await startPeer();
+  return { peer, gateway: await openWorker({ peers: [peer.url] }) };
+});
+
 let peer: PeerProcess;
 let gateway: Gateway;
 let context: BrowserContext;
 /** A site that wants to be trusted. */
 let site: string;
+/** The decisions at the start of the test. */
+let before: Record<string, string>;
+let sites = 0;
 
-test.beforeEach(async ({ startPeer, openWorker }) => {
-  peer = await startPeer();
-  site = await publish(await makeTarchive({ 'index.html': steal }), peer);
-  gateway = await openWorker({ peers: [peer.url] });
+test.beforeEach(async () => {
+  ({ peer, gateway } = scene());
   context = gateway.shell.context();
+  site = await publishPage(steal);
+  before = await allDecisions();
 });
 
-async function decisions(): Promise<Record<string, string>> {
+/** Publishes a site that differs from all others, so the user has decided nothing on it. */
+async function publishPage(html: string): Promise<string> {
+  return publish(await makeTarchive({ 'index.html': html, 'number.txt': String(++sites) }), peer);
+}
+
+/** Has the test use the gateway in another profile. A clock that a test has installed stays in its context. */
+async function useProfile(profile: BrowserContext): Promise<void> {
+  context = profile;
+  gateway = new Gateway(gateway.host, await openWorkerIn(profile, gateway.url));
+  before = await allDecisions();
+}
+
+async function allDecisions(): Promise<Record<string, string>> {
   const list = JSON.parse((await gateway.fetch('/-/trust')).text) as { address: string; decision: string }[];
   return Object.fromEntries(list.map(({ address, decision }) => [address, decision]));
+}
+
+/** The decisions that were made since the start of the test. */
+async function decisions(): Promise<Record<string, string>> {
+  const all = Object.entries(await allDecisions());
+  return Object.fromEntries(all.filter(([address, decision]) => before[address] !== decision));
 }
 
 async function decide(address: string, decision: string): Promise<void> {
@@ -114,7 +142,8 @@ attack(
   group,
   'a click or key hits the button that trusts right after the page has loaded',
   'the button does nothing before the page was visible and focused for a second',
-  async () => {
+  async ({ context: own }) => {
+    await useProfile(own);
     const page = await context.newPage();
     // The clock of the page stands still: a second cannot be over.
     await page.clock.install();
@@ -142,7 +171,8 @@ attack(
   group,
   'the question is in a window behind, or covered by another one, and gets the focus at the moment of a click',
   'each loss of focus or visibility disarms the button for another second',
-  async () => {
+  async ({ context: own }) => {
+    await useProfile(own);
     const page = await context.newPage();
     // Browsers under test control report the focus for every page.
     await page.addInitScript(() => {
@@ -203,7 +233,8 @@ attack(
   group,
   'a page loads the question in a popup again and again, to be quicker than the user',
   'every load starts the second anew, and the token of the former load decides nothing twice',
-  async () => {
+  async ({ context: own }) => {
+    await useProfile(own);
     const opener = await context.newPage();
     await opener.goto('about:blank');
     const [popup] = await Promise.all([
@@ -261,7 +292,7 @@ attack(
   'a token is used a second time, for another address, or after another decision',
   'tokens are single-use and bound to their address, and every decision invalidates all of them',
   async () => {
-    const other = await publish(await makeTarchive({ 'index.html': '<title>Other</title>' }), peer);
+    const other = await publishPage('<title>Other</title>');
     const [first, second] = [await ask(), await ask(`/${other}/`)];
     const [used, stale] = [await tokenOf(first), await tokenOf(second)];
     // Bound: the address that the form names is not asked.
@@ -285,7 +316,7 @@ attack(
   'tokens are only in the worker’s memory',
   async () => {
     await decide(site, 'trusted');
-    const other = await publish(await makeTarchive({ 'index.html': `${steal}<p>Other` }), peer);
+    const other = await publishPage(`${steal}<p>Other`);
     const question = await ask(`/${other}/`);
     const token = await tokenOf(question);
     const page = await context.newPage();
@@ -358,7 +389,7 @@ attack(
     await expect(page).toHaveTitle('ran');
     // The worker knows a page by the URL that it was loaded from.
     await page.evaluate(() => history.replaceState(null, '', '/innocent'));
-    const other = await publish(await makeTarchive({ 'index.html': '<title>Other</title>' }), peer);
+    const other = await publishPage('<title>Other</title>');
     await decide(other, 'restricted');
     const untouched = await context.newPage();
     await untouched.goto(`${gateway.url}/${other}/`);
@@ -387,13 +418,18 @@ attack(
 );
 
 test.describe('of a pointer', () => {
-  const owner = new PointerOwner(33);
-  const pointer = owner.address.hex;
+  let owner = new PointerOwner(33);
+  let pointer = owner.address.hex;
   const versions: string[] = [];
+
+  test.beforeEach(() => {
+    owner = new PointerOwner(33 + sites);
+    pointer = owner.address.hex;
+  });
 
   async function point(version: number): Promise<void> {
     const html = `<!doctype html><title>quiet</title><script>document.title = 'ran ${version}'</script>`;
-    versions[version] = await publish(await makeTarchive({ 'index.html': html }), peer);
+    versions[version] = await publishPage(html);
     peer.putPointer(pointer, owner.sign(BigInt(version), Address.fromHex(versions[version]!)));
   }
 
@@ -433,7 +469,10 @@ test.describe('of a pointer', () => {
 
   test('the shell trusts one version, or all versions if the request says so', async () => {
     await point(1);
-    const listed = async () => JSON.parse((await gateway.fetch('/-/trust')).text);
+    const listed = async () => {
+      const all = JSON.parse((await gateway.fetch('/-/trust')).text) as { address: string }[];
+      return all.filter(({ address }) => address === pointer);
+    };
     await decide(pointer, 'trusted');
     expect(await listed()).toMatchObject([{ address: pointer, content: versions[1] }]);
     const body = JSON.stringify({ address: pointer, decision: 'trusted', allVersions: true });
