@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { BrowserContext, Page } from '@playwright/test';
-import { expect, type Gateway, type HostConfig, scenesOfFile } from '../support/chromium.ts';
+import { expect, type Gateway, scenesOfFile } from '../support/chromium.ts';
 import { LoopbackServer } from '../support/loopback-server.ts';
 import type { PeerProcess } from '../support/peer-process.ts';
 import { publish } from '../support/publish.ts';
@@ -48,12 +48,6 @@ export async function hadItsTurn(page: Page): Promise<void> {
     await drawn();
     await drawn();
   });
-}
-
-/** The fixtures of a test. */
-export interface Parts {
-  startPeer(): Promise<PeerProcess>;
-  openGateway(config: HostConfig): Promise<Gateway>;
 }
 
 /** A gateway with a peer that holds sites. The attacks of a file share it. */

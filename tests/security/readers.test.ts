@@ -1,17 +1,19 @@
 import type { Page } from '@playwright/test';
-import { expect, type Gateway, test } from '../support/chromium.ts';
+import { expect, type Gateway, type SceneParts, sceneOfFile, test } from '../support/chromium.ts';
 import type { PeerProcess } from '../support/peer-process.ts';
 import { publish } from '../support/publish.ts';
 import type { Files } from '../support/tar.ts';
 import { makeTarchive } from '../support/tarchive.ts';
 import { attack } from './attack.ts';
-import { Outside, type Parts, picture, ran } from './hostile-site.ts';
+import { hadItsTurn, Outside, picture, ran } from './hostile-site.ts';
 
 const group = 'The readers of the app';
 
-/** A reader in the shell, with all that scripts say and all dialogs that appear. */
+/** A reader in the shell. The attacks share it. */
 class Reader {
+  /** Everything that scripts have said since the attack began, and all dialogs that have appeared. */
   readonly messages: string[] = [];
+  #documents = 0;
 
   private constructor(
     readonly gateway: Gateway,
@@ -27,7 +29,7 @@ class Reader {
     });
   }
 
-  static async open({ startPeer, openGateway }: Parts): Promise<Reader> {
+  static async open({ startPeer, openGateway }: SceneParts): Promise<Reader> {
     const peer = await startPeer();
     const gateway = await openGateway({ peers: [peer.url] });
     return new Reader(gateway, gateway.shell, peer);
@@ -41,16 +43,22 @@ class Reader {
     return publish(Buffer.from(content), this.peer);
   }
 
+  /** Shows a path. The screen before it is the start page, which has nothing that a test could take for the reader's. */
   async show(path: string): Promise<void> {
+    await this.page.evaluate(() => {
+      location.hash = '';
+    });
+    await expect(this.page.getByRole('heading', { name: 'Explore the Autonomi network' })).toBeVisible();
     await this.page.goto(`${this.gateway.url}/#read=${path}`);
   }
 
   /** Shows Markdown and waits until the document is there. */
   async showMarkdown(text: string): Promise<void> {
     // In front of the text, because some attacks swallow what follows.
-    const site = await this.publish({ 'a.md': `THE START\n\n${text}\n`, 'p.svg': picture });
+    const start = `THE START ${++this.#documents}`;
+    const site = await this.publish({ 'a.md': `${start}\n\n${text}\n`, 'p.svg': picture });
     await this.show(`${site}/a.md`);
-    await expect(this.page.frameLocator('.document-frame').getByText('THE START')).toBeVisible();
+    await expect(this.page.frameLocator('.document-frame').getByText(start)).toBeVisible();
   }
 
   /** Elements and attributes of the document. */
@@ -65,12 +73,21 @@ class Reader {
   }
 
   async expectUnharmed(): Promise<void> {
-    await this.page.waitForTimeout(500);
+    await hadItsTurn(this.page);
     expect(this.messages).toEqual([]);
     expect(new URL(this.page.url()).origin).toBe(this.gateway.url);
     await expect(this.page.getByRole('navigation')).toBeVisible();
     expect(await this.page.evaluate(() => Object.keys(Object.prototype))).toEqual([]);
   }
+}
+
+const sharedReader = sceneOfFile((parts) => Reader.open(parts));
+
+/** The reader, without messages of an earlier attack. */
+function quietReader(): Reader {
+  const quiet = sharedReader();
+  quiet.messages.length = 0;
+  return quiet;
 }
 
 const js = ran('markdown');
@@ -127,8 +144,8 @@ attack(
   group,
   `a Markdown document with ${scripts.length} ways to run a script: handlers, links, drawings, formulas, parser differences`,
   'only elements of text remain, and none of the links leads to a script',
-  async ({ startPeer, openGateway }) => {
-    const reader = await Reader.open({ startPeer, openGateway });
+  async () => {
+    const reader = quietReader();
     // Separate documents: an element of one attack must not hide the next one.
     for (let at = 0; at < scripts.length; at += 7) {
       await reader.showMarkdown(scripts.slice(at, at + 7).join('\n\n'));
@@ -151,8 +168,8 @@ attack(
   group,
   'a Markdown document loads pictures, styles, fonts and frames of another host, redirects, preconnects and pings',
   'no request leaves; a picture of another host is a link',
-  async ({ startPeer, openGateway }) => {
-    const reader = await Reader.open({ startPeer, openGateway });
+  async () => {
+    const reader = quietReader();
     await using outside = await Outside.start();
     const to = outside.url;
     await reader.showMarkdown(`
@@ -169,9 +186,8 @@ attack(
 <svg><image href="${to}/svg"/><use href="${to}/use#x"/></svg><input type="image" src="${to}/input">
 <blockquote cite="${to}/cite">q</blockquote><base href="${to}/base/"><img src="based.png"><a ping="${to}/ping" href="p.svg">ping</a>
 `);
-    await reader.page.waitForTimeout(1_000);
     await reader.expectUnharmed();
-    expect(outside.reached).toEqual([]);
+    expect(await outside.reachedSoFar(reader.page.context())).toEqual([]);
     const links = reader.page.frameLocator('.document-frame').locator(`a[href^="${to}"]`);
     expect(await links.count()).toBeGreaterThan(1);
     for (const link of await links.all()) await expect(link).toHaveAttribute('rel', 'noopener noreferrer');
@@ -182,8 +198,8 @@ attack(
   group,
   'a Markdown document with forms, and with names that replace properties of the document',
   'there is no form, and every name has a prefix',
-  async ({ startPeer, openGateway }) => {
-    const reader = await Reader.open({ startPeer, openGateway });
+  async () => {
+    const reader = quietReader();
     const names = [
       'body',
       'defaultView',
@@ -210,8 +226,8 @@ attack(
   group,
   'hostile HTML that the sanitiser would let through: put into the document as it is',
   'the sandbox runs no script and sends no form, and the policy allows no request',
-  async ({ startPeer, openGateway }) => {
-    const reader = await Reader.open({ startPeer, openGateway });
+  async () => {
+    const reader = quietReader();
     await using outside = await Outside.start();
     await reader.showMarkdown('text');
     const top = reader.page.url();
@@ -237,9 +253,8 @@ attack(
     );
     const inside = reader.page.frameLocator('.document-frame');
     for (const id of ['send', 'script', 'top']) await inside.locator(`#${id}`).click({ force: true });
-    await reader.page.waitForTimeout(1_000);
     await reader.expectUnharmed();
-    expect(outside.reached).toEqual([]);
+    expect(await outside.reachedSoFar(reader.page.context())).toEqual([]);
     expect(reader.page.url()).toBe(top);
   },
 );
@@ -248,9 +263,9 @@ attack(
   group,
   'a Markdown document whose parser would work for minutes: deep quotes, open brackets, emphasis, tables',
   'the worker is stopped, or the text is shown as it is; the app answers meanwhile',
-  async ({ startPeer, openGateway }) => {
+  async () => {
     test.setTimeout(180_000);
-    const reader = await Reader.open({ startPeer, openGateway });
+    const reader = quietReader();
     const bombs = {
       'quotes.md': '>'.repeat(200_000),
       'brackets.md': '['.repeat(100_000),
@@ -276,8 +291,8 @@ attack(
   group,
   'JSON with `__proto__`, `constructor`, markup in keys, 100,000 levels, and long lists',
   'a tree with own keys as text; no prototype changes; deep values open level by level',
-  async ({ startPeer, openGateway }) => {
-    const reader = await Reader.open({ startPeer, openGateway });
+  async () => {
+    const reader = quietReader();
     const markup = `<img src=x onerror="${js}">`;
     const site = await reader.publish({
       'keys.json': `{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":2}},"toString":3,${JSON.stringify(markup)}:${JSON.stringify(markup)},"n":12345678901234567890}`,
@@ -307,8 +322,8 @@ attack(
   group,
   'CSV with formulas, markup, one line of 10 MB, and 5,000 columns',
   'cells are text, and the reader shows a bounded part of the file with a notice',
-  async ({ startPeer, openGateway }) => {
-    const reader = await Reader.open({ startPeer, openGateway });
+  async () => {
+    const reader = quietReader();
     const site = await reader.publish({
       'formulas.csv': `name,value\n=HYPERLINK("https://evil.example"),<img src=x onerror=${js}>\n"=cmd|' /C calc'!A0",<script>${js}</script>\n`,
       'line.csv': `a,b\n${'x'.repeat(10_000_000)}`,
@@ -334,8 +349,8 @@ attack(
   group,
   'code with markup, with characters that change its direction, and without a line break in 12 MB',
   'the text as it is; hidden characters are shown by their names; only the first 2 MB',
-  async ({ startPeer, openGateway }) => {
-    const reader = await Reader.open({ startPeer, openGateway });
+  async () => {
+    const reader = quietReader();
     const site = await reader.publish({
       'a.js': `if (access != "user\u202e \u2066// check\u2069 \u2066") { /* <script>${js}</script> */ }\n`,
       'a.html': `<script>${js}</script><img src=x onerror="${js}">`,
@@ -357,8 +372,8 @@ attack(
   group,
   'names of files with markup, and with characters that change their direction',
   'names are text, and such characters are replaced',
-  async ({ startPeer, openGateway }) => {
-    const reader = await Reader.open({ startPeer, openGateway });
+  async () => {
+    const reader = quietReader();
     const disguised = 'invoice\u202egnp.md';
     const markup = `<img src=x onerror=console.log('RAN name')>.md`;
     const site = await reader.publish({
@@ -389,8 +404,8 @@ attack(
   group,
   'pictures of a folder that are drawings with scripts and with pictures of another host',
   'the browser shows them as pictures: nothing runs and no request leaves',
-  async ({ startPeer, openGateway }) => {
-    const reader = await Reader.open({ startPeer, openGateway });
+  async () => {
+    const reader = quietReader();
     await using outside = await Outside.start();
     const drawing = `<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9" onload="${ran('svg')}"><script>${ran('svg')}</script><image href="${outside.url}/svg" width="9" height="9"/><foreignObject><iframe xmlns="http://www.w3.org/1999/xhtml" src="${outside.url}/frame"/></foreignObject></svg>`;
     const site = await reader.publish({ 'a.svg': drawing, 'b.svg': drawing, 'c.png': 'no picture' });
@@ -400,7 +415,7 @@ attack(
     await reader.show(`${site}/b.svg`);
     await expect(reader.page.locator('.reader-picture img')).toBeVisible();
     await reader.expectUnharmed();
-    expect(outside.reached).toEqual([]);
+    expect(await outside.reachedSoFar(reader.page.context())).toEqual([]);
   },
 );
 
@@ -408,8 +423,8 @@ attack(
   group,
   'a file that looks like the listing of a folder and names paths outside its address',
   'the file is shown as a file, and no link leaves the address',
-  async ({ startPeer, openGateway }) => {
-    const reader = await Reader.open({ startPeer, openGateway });
+  async () => {
+    const reader = quietReader();
     for (const path of ['../-/config', '..', 'a/../../b', '//evil.example/a', 'javascript:alert(1)/x']) {
       const entry = { path, display: path, modified: 0, size: 1, path_type: 'FILE' };
       const file = await reader.publishFile(JSON.stringify([entry]));
@@ -429,8 +444,8 @@ attack(
   group,
   'links to `/#read=…` with endpoints, other hosts, dot segments, encoded slashes and unknown names',
   'the app refuses the link and requests nothing',
-  async ({ startPeer, openGateway }) => {
-    const reader = await Reader.open({ startPeer, openGateway });
+  async () => {
+    const reader = quietReader();
     const address = await reader.publishFile('a letter');
     const requests: string[] = [];
     reader.page.on('request', (request) => requests.push(request.url()));
