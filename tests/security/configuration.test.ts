@@ -1,6 +1,6 @@
-import type { Page } from '@playwright/test';
+import type { BrowserContext, Page } from '@playwright/test';
 import { Address } from '../../src/address.ts';
-import { expect, fetchIn, stopWorkers, test } from '../support/chromium.ts';
+import { expect, fetchIn, openShellIn, sceneOfFile, stopWorkers, test } from '../support/chromium.ts';
 import { LoopbackServer, passOn } from '../support/loopback-server.ts';
 import type { PeerProcess } from '../support/peer-process.ts';
 import { publish } from '../support/publish.ts';
@@ -17,7 +17,7 @@ interface Answer {
 }
 
 /** A host in front of the gateway's, which answers for `antway.json` what a test says. */
-class Front {
+class Front implements AsyncDisposable {
   /** Undefined: what the gateway's host answers. */
   answer: ((cookies: string, authorization: string | undefined) => Answer | undefined) | undefined;
   /** The cookies that requests for the file carried. */
@@ -60,37 +60,59 @@ class Front {
     return this.root.replace('//', `//${Address.fromHex(address).base32}.`);
   }
 
-  close(): Promise<void> {
+  [Symbol.asyncDispose](): Promise<void> {
     return this.server.stop();
   }
 }
 
+interface Scene {
+  peer: PeerProcess;
+  host: PeerProcess;
+  context: BrowserContext;
+  front: Front;
+  /** The shell. */
+  page: Page;
+  /** A site of an attacker. */
+  site: string;
+  /** The sites on the host's deny list. */
+  denied: readonly string[];
+}
+
+/** A site for each attack, so that the worker of its origin knows nothing from an attack before. */
+const deniedSites = 16;
+
+const scene = sceneOfFile<Scene>(async ({ startPeer, startHost, context, use }) => {
+  const peer = await startPeer();
+  const publishPage = async (html: string) => publish(await makeTarchive({ 'index.html': html }), peer);
+  const site = await publishPage('<!doctype html><title>Cookie bomb</title>');
+  const denied = await Promise.all(
+    Array.from({ length: deniedSites }, (_, i) => publishPage(`<!doctype html><title>Denied ${i}</title>`)),
+  );
+  const host = await startHost({ peers: [peer.url], isolation: 'subdomain', denied });
+  const front = use(await Front.start(host));
+  return { peer, host, context, front, page: await openShellIn(context, front.root), site, denied };
+});
+
 let peer: PeerProcess;
 let front: Front;
 let site: string;
+/** A denied site whose origin the browser has not seen. */
 let denied: string;
 let page: Page;
+let attacks = 0;
 
-test.beforeEach(async ({ startPeer, startHost, browser }) => {
-  peer = await startPeer();
-  site = await publish(
-    await makeTarchive({ 'index.html': '<!doctype html><title>Cookie bomb</title>' }),
-    peer,
-  );
-  denied = await publish(await makeTarchive({ 'index.html': '<!doctype html><title>Denied</title>' }), peer);
-  const host = await startHost({ peers: [peer.url], isolation: 'subdomain', denied: [denied] });
-  front = await Front.start(host);
-  page = await (await browser.newContext()).newPage();
+test.beforeEach(async () => {
+  ({ peer, front, site, page } = scene());
+  denied = scene().denied[attacks++]!;
+  front.answer = undefined;
+  front.cookies.length = 0;
+  await askAgain();
+  await expect.poll(() => configIn(page)).toMatchObject({ isolation: 'subdomain', problem: null });
 });
 
-test.afterEach(async () => {
-  await page.context().close();
-  await front.close();
-});
-
-async function openShell(): Promise<void> {
-  await page.goto(front.root);
-  await page.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
+/** A host in front of the gateway's at an origin that the browser has not seen. */
+async function startFront(): Promise<Front> {
+  return Front.start(scene().host);
 }
 
 interface Config {
@@ -120,9 +142,11 @@ async function expectDenied(): Promise<void> {
   await tab.close();
 }
 
+const scenePolicy = () => ({ denied: scene().denied, peers: [peer.url] });
+
 /** Checks that the configuration still has its effects. */
 async function expectInForce(): Promise<void> {
-  expect(await configIn(page)).toMatchObject({ isolation: 'subdomain', denied: [denied], peers: [peer.url] });
+  expect(await configIn(page)).toMatchObject({ isolation: 'subdomain', ...scenePolicy() });
   await expectDenied();
 }
 
@@ -131,8 +155,6 @@ attack(
   'a site sets 170 cookies of 4 kB for the gateway’s domain, so that the host refuses requests with them',
   'the worker’s requests carry no cookies; isolation and deny list stay, and the shell deletes the cookies',
   async () => {
-    await openShell();
-    await configIn(page);
     // As hosts do that take headers of 16 kB.
     front.answer = (cookies) => (cookies.length > 16_000 ? { status: 431 } : undefined);
     const hostile = await page.context().newPage();
@@ -147,7 +169,7 @@ attack(
     // The browser sets them a moment later.
     await expect.poll(async () => (await page.context().cookies(front.root)).length).toBeGreaterThan(100);
 
-    expect(await askAgain()).toMatchObject({ isolation: 'subdomain', denied: [denied], problem: null });
+    expect(await askAgain()).toMatchObject({ isolation: 'subdomain', ...scenePolicy(), problem: null });
     expect(front.cookies.every((cookies) => cookies === '')).toBe(true);
     await expectInForce();
 
@@ -171,7 +193,6 @@ for (const [what, answer] of [
     `a proxy answers ${what} for \`antway.json\``,
     'the last file stays in effect, and the shell says why',
     async () => {
-      await openShell();
       expect(await configIn(page)).toMatchObject({ isolation: 'subdomain', problem: null });
       front.answer = () => answer;
       await askAgain();
@@ -191,7 +212,6 @@ for (const [what, answer] of [
     `the host that has given \`antway.json\` answers ${what} instead`,
     'the last file stays in effect until the user resets the gateway',
     async () => {
-      await openShell();
       await expectDenied();
       front.answer = () => answer;
       await askAgain();
@@ -211,8 +231,6 @@ attack(
   'a reset while the host answers 431',
   'the last file stays effective, because no answer says that the file is missing',
   async () => {
-    await openShell();
-    await configIn(page);
     front.answer = () => ({ status: 431 });
     expect((await fetchIn(page, '/-/reset', { method: 'POST', body: '{}' })).status).toBe(204);
     await expect.poll(async () => (await configIn(page)).problem).toContain('431');
@@ -221,14 +239,16 @@ attack(
 );
 
 test('the gateway works with a host that has never sent the file or answers with an error', async () => {
+  await using front = await startFront();
   front.answer = () => ({ status: 404 });
-  await openShell();
+  const page = await openShellIn(scene().context, front.root);
   expect(await configIn(page)).toMatchObject({ peers: [front.root], problem: null });
 });
 
 test('an unclear status without a stored file leads to the defaults and a clear problem', async () => {
+  await using front = await startFront();
   front.answer = () => ({ status: 403 });
-  await openShell();
+  const page = await openShellIn(scene().context, front.root);
   const { peers, problem } = await configIn(page);
   expect(peers).toEqual([front.root]);
   expect(problem).toContain('the host answered 403');
@@ -238,9 +258,12 @@ test('an unclear status without a stored file leads to the defaults and a clear 
 });
 
 test('the worker requests the file with credentials if the host refuses a request without', async () => {
+  const { context } = scene();
+  await using front = await startFront();
   front.answer = (cookies) => (cookies.includes('session=1') ? undefined : { status: 401 });
-  await page.context().addCookies([{ name: 'session', value: '1', url: front.root, httpOnly: true }]);
-  await openShell();
+  await context.addCookies([{ name: 'session', value: '1', url: front.root, httpOnly: true }]);
+  const page = await openShellIn(context, front.root);
   expect(await configIn(page)).toMatchObject({ isolation: 'subdomain', problem: null });
-  expect((await page.context().cookies(front.root)).map(({ name }) => name)).toEqual(['session']);
+  expect((await context.cookies(front.root)).map(({ name }) => name)).toEqual(['session']);
+  await context.clearCookies();
 });
