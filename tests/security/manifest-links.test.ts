@@ -1,22 +1,26 @@
 import type { Page } from '@playwright/test';
-import { expect, type Gateway, test } from '../support/chromium.ts';
+import { expect, type Gateway, openShellIn, sceneOfFile, test } from '../support/chromium.ts';
 import { linkOf, makePrivateManifest } from '../support/manifests.ts';
-import type { PeerProcess } from '../support/peer-process.ts';
 import { untilViewed } from '../support/viewer.ts';
 import { attack } from './attack.ts';
 
 const group = 'Links with a manifest';
 
-let peer: PeerProcess;
-let gateway: Gateway;
-let shell: Page;
-let link: string;
+const scene = sceneOfFile(async ({ startPeer, openGateway }) => {
+  const peer = await startPeer();
+  return { peer, gateway: await openGateway({ peers: [peer.url] }) };
+});
 
-test.beforeEach(async ({ startPeer, openGateway }) => {
-  peer = await startPeer();
-  gateway = await openGateway({ peers: [peer.url] });
-  shell = gateway.shell;
-  link = linkOf(await makePrivateManifest('Diary', { 'a.txt': 'Fog again.', 'b.txt': 'Rain.' }, peer));
+let gateway: Gateway;
+/** A link that the gateway does not know. */
+let link: string;
+let links = 0;
+
+test.beforeEach(async () => {
+  const { peer } = scene();
+  ({ gateway } = scene());
+  const files = { 'a.txt': 'Fog again.', 'b.txt': `Rain ${++links}.` };
+  link = linkOf(await makePrivateManifest('Diary', files, peer));
 });
 
 const fragment = () => `#manifest/${link.slice('ant://manifest/'.length)}`;
@@ -25,7 +29,7 @@ const question = (page: Page) => page.getByRole('alertdialog');
 
 /** A page of another site goes to a URL of the gateway. */
 async function lead(url: string): Promise<Page> {
-  const page = await shell.context().newPage();
+  const page = await gateway.shell.context().newPage();
   await page.goto('about:blank');
   await page.evaluate((url) => location.assign(url), url);
   await expect(question(page)).toContainText('Open a private site from this link?');
@@ -65,7 +69,7 @@ attack(
   'a form of another site shares a manifest with the installed app',
   'the shell asks, as for a link',
   async () => {
-    const page = await shell.context().newPage();
+    const page = await gateway.shell.context().newPage();
     await page.evaluate(
       ([action, value]) => {
         const form = Object.assign(document.createElement('form'), { method: 'post', action });
@@ -87,11 +91,13 @@ test('a user confirms a link with a manifest once, and opens a stored manifest w
   await expect(content.getByText('Fog again.')).toBeVisible();
   expect(await stored()).toMatchObject([{ name: 'Diary', entries: 2 }]);
 
+  const shell = await openShellIn(page.context(), gateway.url);
   await shell.evaluate((url) => location.assign(url), `${gateway.url}/${fragment()}/b.txt`);
   await untilViewed(shell, /^\/[0-9a-f]{64}\/b\.txt$/);
 });
 
 test('a link that the user enters in the shell opens without a question', async () => {
+  const shell = await openShellIn(gateway.shell.context(), gateway.url);
   await shell.getByRole('combobox', { name: 'Search or open an address' }).fill(link);
   await shell.getByRole('button', { name: 'Open', exact: true }).click();
   await untilViewed(shell, /^\/[0-9a-f]{64}\/$/);
