@@ -1,7 +1,15 @@
 import type { BrowserContext, Page } from '@playwright/test';
 import { Address } from '../../src/address.ts';
-import { expect, fetchIn, Gateway, hardReload, test, trustSite } from '../support/chromium.ts';
-import type { PeerProcess } from '../support/peer-process.ts';
+import {
+  expect,
+  fetchIn,
+  Gateway,
+  hardReload,
+  openTitled,
+  sceneOfFile,
+  test,
+  trustSite,
+} from '../support/chromium.ts';
 import { publish } from '../support/publish.ts';
 import type { Files } from '../support/tar.ts';
 import { makeTarchive } from '../support/tarchive.ts';
@@ -48,16 +56,32 @@ const hostileFiles: Files = {
 const documents = ['', 'document.svg', 'document.xhtml', 'document.xml', 'document.rss', 'untold', 'none'];
 
 test.describe('in path mode', () => {
-  let peer: PeerProcess;
-  let hostile: string;
-
-  test.beforeEach(async ({ startPeer }) => {
-    peer = await startPeer();
-    hostile = await publish(await makeTarchive(hostileFiles), peer);
+  const scene = sceneOfFile(async ({ startPeer, openWorker }) => {
+    const peer = await startPeer();
+    const hostile = await publish(await makeTarchive(hostileFiles), peer);
+    const ambitious = await publish(
+      await makeTarchive({ 'index.html': '<title>Ambitious</title>', 'sw.js': 'self.x = 1' }),
+      peer,
+    );
+    const framing = await publish(
+      await makeTarchive({
+        'index.html': `<title>Framing</title><iframe src="/${hostile}/frame.html"></iframe>`,
+      }),
+      peer,
+    );
+    const gateway = await openWorker({ peers: [peer.url], trusted: [ambitious, framing] });
+    return { peer, hostile, ambitious, framing, gateway };
   });
 
-  test('no script of a hostile site runs before the user trusts it', async ({ openWorker }) => {
-    const gateway = await openWorker({ peers: [peer.url] });
+  // No decision of a user is left for the next test.
+  test.afterEach(async () => {
+    const { gateway } = scene();
+    for (const address of Object.keys(await decisions(gateway)))
+      await gateway.fetch(`/-/trust?address=${address}`, { method: 'DELETE' });
+  });
+
+  test('no script of a hostile site runs before the user trusts it', async () => {
+    const { gateway, hostile } = scene();
     await decide(gateway, hostile, 'restricted');
     expect(await runAll(gateway, hostile)).toEqual([]);
 
@@ -81,20 +105,16 @@ test.describe('in path mode', () => {
     for (const never of ['image', 'object', 'embed', 'sniffed']) expect(found).not.toContain(`RAN ${never}`);
   });
 
-  test('no site registers a worker, not even a trusted one', async ({ openWorker }) => {
-    const address = await publish(
-      await makeTarchive({ 'index.html': '<title>Ambitious</title>', 'sw.js': 'self.x = 1' }),
-      peer,
-    );
-    const gateway = await openWorker({ peers: [peer.url], trusted: [address] });
-    const page = await gateway.openPage(`/${address}/`);
+  test('no site registers a worker, not even a trusted one', async () => {
+    const { gateway, ambitious } = scene();
+    const page = await gateway.openPage(`/${ambitious}/`);
     const outcome = await page.evaluate(
       (script) =>
         navigator.serviceWorker.register(script).then(
           () => 'registered',
           () => 'refused',
         ),
-      `/${address}/sw.js`,
+      `/${ambitious}/sw.js`,
     );
     expect(outcome).toBe('refused');
     const scopes = await page.evaluate(async () =>
@@ -103,9 +123,8 @@ test.describe('in path mode', () => {
     expect(scopes).toEqual(['/']);
   });
 
-  test('content cannot answer a question for the user, nor use or show the gateway’s pages and endpoints', async ({
-    openGateway,
-  }) => {
+  test('content cannot answer a question for the user, nor use or show the gateway’s pages and endpoints', async () => {
+    const { gateway, hostile, peer } = scene();
     const address = await publish(
       await makeTarchive({
         'index.html': `<!doctype html><title>Forger</title>
@@ -117,7 +136,6 @@ test.describe('in path mode', () => {
       }),
       peer,
     );
-    const gateway = await openGateway({ peers: [peer.url] });
     await decide(gateway, address, 'restricted');
     const page = await gateway.openPage(`/${address}/`);
     await expect(page).toHaveTitle('Forger');
@@ -138,7 +156,10 @@ test.describe('in path mode', () => {
     expect(await tab.evaluate(() => self.origin)).toBe('null');
   });
 
-  test('a script of a trusted site reaches none of the endpoints', async ({ openWorker }) => {
+  test('a script of a trusted site reaches none of the endpoints', { tag: '@full' }, async ({
+    openWorker,
+  }) => {
+    const { peer, hostile } = scene();
     const gateway = await openWorker({ peers: [peer.url], trusted: [hostile] });
     const page = await gateway.openPage(`/${hostile}/`);
     for (const name of ['stats', 'activity', 'trust', 'sites', 'config', 'settings', 'cache']) {
@@ -152,8 +173,10 @@ test.describe('in path mode', () => {
     expect(forged).toBe(403);
   });
 
-  test('another web site cannot change decisions or stored data of the gateway', async ({ openWorker }) => {
-    const gateway = await openWorker({ peers: [peer.url] });
+  test('another web site cannot change decisions or stored data of the gateway', {
+    tag: '@full',
+  }, async () => {
+    const { gateway, hostile } = scene();
     for (const [endpoint, fields] of [
       ['trust', { token: 'guess', address: hostile, decision: 'trusted', return: '/' }],
       ['manifests', { a: 'b' }],
@@ -181,12 +204,10 @@ test.describe('in path mode', () => {
     expect(await decisions(gateway)).toEqual({});
   });
 
-  test('the question comes with the first visit; the user can revoke the stored answer', async ({
-    playwright,
-    launchOptions,
-    startHost,
-    folder,
-  }) => {
+  test('the question comes with the first visit; the user can revoke the stored answer', {
+    tag: '@full',
+  }, async ({ playwright, launchOptions, startHost, folder }) => {
+    const { peer, hostile } = scene();
     const host = await startHost({ peers: [peer.url] });
     const launch = () => playwright.chromium.launchPersistentContext(`${folder}/profile`, launchOptions);
     let context = await launch();
@@ -222,16 +243,8 @@ test.describe('in path mode', () => {
     await context.close();
   });
 
-  test('a frame never shows the question, and runs no scripts of a site without trust', async ({
-    openWorker,
-  }) => {
-    const framing = await publish(
-      await makeTarchive({
-        'index.html': `<title>Framing</title><iframe src="/${hostile}/frame.html"></iframe>`,
-      }),
-      peer,
-    );
-    const gateway = await openWorker({ peers: [peer.url], trusted: [framing] });
+  test('a frame never shows the question, and runs no scripts of a site without trust', async () => {
+    const { gateway, framing } = scene();
     const messages = listen(gateway.shell.context());
     const page = await gateway.openPage(`/${framing}/`);
     const frame = page.frames()[1]!;
@@ -243,11 +256,6 @@ test.describe('in path mode', () => {
 });
 
 test.describe('in subdomain mode', () => {
-  let peer: PeerProcess;
-  let port: string;
-  let root: string;
-  let context: BrowserContext;
-
   const siteFiles = (name: string): Files => ({
     'index.html': `<!doctype html><title>${name}</title><script>document.documentElement.dataset.ran = 'yes'</script><script src="/assets/x.js"></script>`,
     'page.html': `<!doctype html><title>${name}, a page</title>`,
@@ -256,20 +264,18 @@ test.describe('in subdomain mode', () => {
     'icon.svg': `<svg xmlns="http://www.w3.org/2000/svg"><title>${name}</title></svg>`,
     'secret.txt': `what ${name} keeps`,
   });
-  const originOf = (address: string) => `http://${Address.fromHex(address).base32}.antway.localhost:${port}`;
+  const originOf = (address: string) => scene().root.replace('//', `//${Address.fromHex(address).base32}.`);
 
-  test.beforeEach(async ({ startPeer, startHost, browser }) => {
-    peer = await startPeer();
-    context = await browser.newContext();
+  const scene = sceneOfFile(async ({ startPeer, startHost, context }) => {
+    const peer = await startPeer();
     const named = await publish(await makeTarchive(siteFiles('named')), peer);
     const host = await startHost({ peers: [peer.url], isolation: 'subdomain', names: { named } });
-    port = new URL(host.url).port;
-    root = `http://antway.localhost:${port}`;
+    const { port } = new URL(host.url);
+    return { peer, context, port, root: `http://antway.localhost:${port}` };
   });
 
-  test.afterEach(() => context.close());
-
   test('addresses and names on the gateway’s origin redirect to the site’s own origin, also at the first visit', async () => {
+    const { peer, context, root } = scene();
     const address = await publish(await makeTarchive(siteFiles('First')), peer);
     const page = await context.newPage();
     await page.goto(`${root}/${address}/page.html?a=x%20y`);
@@ -283,24 +289,10 @@ test.describe('in subdomain mode', () => {
     expect(page.url()).toBe(`${originOf(address)}/`);
   });
 
-  test('a deep link, reloads, hard reloads and offline visits work there', async () => {
-    const address = await publish(await makeTarchive(siteFiles('Deep')), peer);
-    const page = await context.newPage();
-    await page.goto(`${originOf(address)}/page.html`);
-    await expect(page).toHaveTitle('Deep, a page');
-    await page.reload();
-    await expect(page).toHaveTitle('Deep, a page');
-    await hardReload(page);
-    await expect(page).toHaveTitle('Deep, a page');
-    await peer.kill();
-    await context.setOffline(true);
-    await page.goto(`${originOf(address)}/`);
-    await expect(page).toHaveTitle('Deep');
-  });
-
   test('a site runs its scripts, and owns every path of its origin', async () => {
+    const { peer, context } = scene();
     const address = await publish(await makeTarchive(siteFiles('Whole')), peer);
-    const page = await visit(originOf(address), 'Whole');
+    const page = await openTitled(context, originOf(address), 'Whole');
     await expect(page.locator('html')).toHaveAttribute('data-ran', 'yes');
     await expect(page.locator('html')).toHaveAttribute('data-asset', 'Whole');
     for (const [path, content] of Object.entries(siteFiles('Whole'))) {
@@ -323,11 +315,14 @@ test.describe('in subdomain mode', () => {
     expect(worker).toEqual({ waiting: false, script: `${originOf(address)}/sw.js` });
   });
 
-  test('a site reads no data of other sites or of the gateway, and each has its own storage', async () => {
+  test('a site reads no data of other sites or of the gateway, and each has its own storage', async ({
+    context,
+  }) => {
+    const { peer, root } = scene();
     const [a, b] = await Promise.all(
       ['Alice', 'Bob'].map(async (name) => publish(await makeTarchive(siteFiles(name)), peer)),
     );
-    const alice = await visit(originOf(a!), 'Alice');
+    const alice = await openTitled(context, originOf(a!), 'Alice');
     const shell = await context.newPage();
     await shell.goto(root);
     await shell.waitForFunction(() => navigator.serviceWorker.controller !== null);
@@ -339,7 +334,7 @@ test.describe('in subdomain mode', () => {
         await new Promise((resolve) => (indexedDB.open('secret').onsuccess = resolve));
       });
     }
-    const bob = await visit(originOf(b!), 'Bob');
+    const bob = await openTitled(context, originOf(b!), 'Bob');
     const seen = await bob.evaluate(
       async ([alice, shell]) => {
         const read = async (url: string) => {
@@ -401,7 +396,10 @@ test.describe('in subdomain mode', () => {
     expect(await peer.chunksGiven()).toBe(before);
   });
 
-  test('the gateway says that it needs a host name if it is opened by an IP address', async () => {
+  test('the gateway says that it needs a host name if it is opened by an IP address', {
+    tag: '@full',
+  }, async () => {
+    const { peer, context, port } = scene();
     const address = await publish(await makeTarchive(siteFiles('Nowhere')), peer);
     const page = await context.newPage();
     await page.goto(`http://127.0.0.1:${port}/${address}/`);
@@ -410,12 +408,22 @@ test.describe('in subdomain mode', () => {
     await expect(page.getByText('has no names')).toBeVisible();
   });
 
-  async function visit(url: string, title: string): Promise<Page> {
+  // The last: the peer of the scene ends.
+  test('a deep link, reloads, hard reloads and offline visits work there', async () => {
+    const { peer, context } = scene();
+    const address = await publish(await makeTarchive(siteFiles('Deep')), peer);
     const page = await context.newPage();
-    await page.goto(url);
-    await expect(page).toHaveTitle(title);
-    return page;
-  }
+    await page.goto(`${originOf(address)}/page.html`);
+    await expect(page).toHaveTitle('Deep, a page');
+    await page.reload();
+    await expect(page).toHaveTitle('Deep, a page');
+    await hardReload(page);
+    await expect(page).toHaveTitle('Deep, a page');
+    await peer.kill();
+    await context.setOffline(true);
+    await page.goto(`${originOf(address)}/`);
+    await expect(page).toHaveTitle('Deep');
+  });
 });
 
 /** Records that the page's origin holds in its chunk store. */
@@ -450,7 +458,7 @@ async function runAll(gateway: Gateway, address: string): Promise<string[]> {
     }
     // Everything that the page would have started by now has had its turn. Its own timers never fire without trust, and a page whose
     // workers run is never idle: the wait may end without it.
-    await page.waitForLoadState('networkidle', { timeout: 5_000 }).catch(() => {});
+    await page.waitForLoadState('networkidle', { timeout: 2_000 }).catch(() => {});
   }
   return messages;
 }
