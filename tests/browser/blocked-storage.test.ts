@@ -5,7 +5,7 @@ import { makePrivateManifest } from '../support/manifests.ts';
 import { noise, publish } from '../support/publish.ts';
 import { makeTarchive, sha256 } from '../support/tar.ts';
 
-test('sites are served from memory if no database opens, and the shell says so', async ({
+test('sites are served from memory if no database opens, and the shell says so', { tag: '@full' }, async ({
   playwright,
   launchOptions,
   startPeer,

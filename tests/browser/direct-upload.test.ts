@@ -23,11 +23,9 @@ async function choose(page: Page): Promise<void> {
   await fillNetwork(page, chain);
 }
 
-test('the nodes are offered for uploads once direct connections are on, and an error says that none answers', async ({
-  startPeer,
-  folder,
-  context,
-}) => {
+test('the nodes are offered for uploads once direct connections are on, and an error says that none answers', {
+  tag: '@full',
+}, async ({ startPeer, folder, context }) => {
   const configFile = join(folder, 'antway.json');
   writeFileSync(configFile, JSON.stringify({ peers: ['/'], nodes: [node] }));
   const flags = ['--web', distFolder, '--web-config', configFile];

@@ -91,7 +91,7 @@ test('a link with the attribute `download`, which Chromium follows past the work
   expect(await download.failure()).not.toBeNull();
 });
 
-test('a PDF opens in the browser’s own viewer, which reads it in parts', async () => {
+test('a PDF opens in the browser’s own viewer, which reads it in parts', { tag: '@full' }, async () => {
   const shown = await gateway.shell.context().newPage();
   const response = await shown.goto(`${gateway.url}/${address}/paper.pdf`);
   expect(response!.headers()['content-type']).toBe('application/pdf');

@@ -80,7 +80,9 @@ test('a node with another certificate than its address names is never connected'
   expect((await page.evaluate(() => nodePage.connects()))[0]).toBe(0);
 });
 
-test('wrong bytes and a node that leaves in the middle of its answer do not fail a read', async () => {
+test('wrong bytes and a node that leaves in the middle of its answer do not fail a read', {
+  tag: '@full',
+}, async () => {
   const addresses = await start(['forger', 'leaver', 'forger', 'honest', 'honest'], [1_000, 50_000, 300_000]);
   await open(5);
   for (const address of addresses) expect((await read(address)).code).toBe('ok');

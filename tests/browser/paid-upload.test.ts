@@ -332,7 +332,10 @@ test('a relay that lies about the price, the vault or the payee gets nothing', {
   expect(await walletIn(page).asked()).toEqual([]);
 });
 
-test('a gateway whose sites share its origin does not pay', async ({ context, startHost }) => {
+test('a gateway whose sites share its origin does not pay', { tag: '@full' }, async ({
+  context,
+  startHost,
+}) => {
   const host = await startHost({ peers: [], isolation: 'path' });
   const page = await openPublish(context, host.url);
   await choose(page);

@@ -81,11 +81,9 @@ async function saveKeyFile(page: Page, name: string): Promise<void> {
   await expect(rowForm).toBeHidden();
 }
 
-test('a state is not paid for if the key signed a newer one elsewhere while the price was shown', async ({
-  context,
-  startPeer,
-  folder,
-}) => {
+test('a state is not paid for if the key signed a newer one elsewhere while the price was shown', {
+  tag: '@full',
+}, async ({ context, startPeer, folder }) => {
   const page = await publishFirst(context, startPeer, folder);
   const words = await createInNetwork(page, 'Garden', chain, relay);
   // The content is only at the peer.

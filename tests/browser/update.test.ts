@@ -133,7 +133,7 @@ test('an update waits until a download completes; then the new version serves fr
   });
 });
 
-test('the worker of a site’s own origin is replaced, too', async ({
+test('the worker of a site’s own origin is replaced, too', { tag: '@full' }, async ({
   page,
   startPeer,
   deploy,

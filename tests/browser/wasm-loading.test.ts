@@ -24,16 +24,19 @@ const withoutSimd = `
 const isSodiumName = /\/libsodium-.*\.wasm$/;
 const isSodium = (path: string) => isSodiumName.test(path);
 
-for (const { browser, prelude, isWanted, tag = [] } of [
+for (const { browser, prelude, isWanted } of [
   { browser: 'a browser that has all', prelude: '', isWanted: false },
-  { browser: 'a browser that lacks the cipher', prelude: withoutNativeCipher, isWanted: false, tag: '@full' },
-  { browser: 'a browser that lacks SIMD', prelude: withoutSimd, isWanted: false, tag: '@full' },
-  { browser: 'a browser that lacks both', prelude: withoutNativeCipher + withoutSimd, isWanted: true },
+  { browser: 'a browser that lacks the cipher', prelude: withoutNativeCipher, isWanted: false },
+  { browser: 'a browser that lacks SIMD', prelude: withoutSimd, isWanted: false },
+  {
+    browser: 'a browser that lacks both',
+    prelude: withoutNativeCipher + withoutSimd,
+    isWanted: true,
+  },
 ]) {
-  test(`libsodium is ${isWanted ? '' : 'not '}fetched and cached in ${browser}`, { tag }, async ({
-    page,
-    startPeer,
-  }) => {
+  test(`libsodium is ${isWanted ? '' : 'not '}fetched and cached in ${browser}`, {
+    tag: prelude === '' ? [] : '@full',
+  }, async ({ page, startPeer }) => {
     const peer = await startPeer();
     const [first, second] = [noise(1, 5_000), noise(2, 5_000)];
     const addresses = [await publish(first, peer), await publish(second, peer)];

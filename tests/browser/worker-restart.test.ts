@@ -45,7 +45,10 @@ test('a worker killed before every request of a page still serves all of them', 
   }
 });
 
-test('an open page stays usable after its worker was killed', async ({ startPeer, openWorker }) => {
+test('an open page stays usable after its worker was killed', { tag: '@full' }, async ({
+  startPeer,
+  openWorker,
+}) => {
   const peer = await startPeer();
   await peer.putFixture('anttp/tarchive_site');
   const { address } = anttpFixture('tarchive_site');
