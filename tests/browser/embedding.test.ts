@@ -14,7 +14,7 @@ import {
   serveSite,
 } from '../support/embedding-site.ts';
 import { fromRoot } from '../support/paths.ts';
-import type { PeerProcess } from '../support/peer-process.ts';
+import { PeerProcess } from '../support/peer-process.ts';
 import { publish } from '../support/publish.ts';
 import { StaticHost, type StaticHostOptions } from '../support/static-host.ts';
 
@@ -23,16 +23,32 @@ declare const Antway: InPage;
 /** Width in pixels. */
 const crab = 720;
 
-interface Fixtures {
+interface Content {
   peer: PeerProcess;
   published: Published;
+}
+
+interface Fixtures extends Content {
+  /** Whether the test has a peer of its own, which it may end. */
+  endsPeer: boolean;
   /** Serves folders of `tests/sites/embedding` with the drop-in's files beside theirs. */
   serve(folder: string | string[], options?: Partial<StaticHostOptions>): Promise<StaticHost>;
 }
 
-const test = base.extend<Fixtures>({
-  peer: async ({ startPeer }, use) => use(await startPeer()),
-  published: async ({ peer }, use) => use(await publishContent(peer)),
+const test = base.extend<Fixtures, { shared: Content }>({
+  shared: [
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads from the pattern what a fixture needs
+    async ({}, use) => {
+      const peer = await PeerProcess.start();
+      await use({ peer, published: await publishContent(peer) });
+      await peer.stop();
+    },
+    { scope: 'worker' },
+  ],
+  endsPeer: [false, { option: true }],
+  peer: async ({ endsPeer, shared, startPeer }, use) => use(endsPeer ? await startPeer() : shared.peer),
+  published: async ({ endsPeer, shared, peer }, use) =>
+    use(endsPeer ? await publishContent(peer) : shared.published),
   serve: async ({ peer, published }, use) => {
     const hosts: StaticHost[] = [];
     await use(async (folder, options) => {
@@ -72,11 +88,9 @@ for (const [where, base] of [
   ['at the root of its host', '/'],
   ['on a sub-path', '/repo/'],
 ] as const) {
-  test(`a plain site ${where} shows content by every kind of address at the first visit`, async ({
-    page,
-    published,
-    serve,
-  }) => {
+  test(`a plain site ${where} shows content by every kind of address at the first visit`, {
+    tag: base === '/' ? '@full' : [],
+  }, async ({ page, published, serve }) => {
     const host = await serve('plain', { base });
     await page.goto(host.url + base);
     const report = await page.evaluate(lookAtPlainSite, published.picture);
@@ -124,7 +138,12 @@ test('content that the page adds or changes later shows too', { tag: '@smoke' },
     .toBe(`url("${host.url}/ant/${published.picture}")`);
 });
 
-test('a content address inside another URL stays as it is', async ({ page, peer, published, serve }) => {
+test('a content address inside another URL stays as it is', { tag: '@full' }, async ({
+  page,
+  peer,
+  published,
+  serve,
+}) => {
   const { picture } = published;
   const others = [
     `https://gw.example/#ant://${picture}`,
@@ -142,12 +161,9 @@ test('a content address inside another URL stays as it is', async ({ page, peer,
   ).toEqual([...others, ` ${host.url}/ant/${picture}`]);
 });
 
-test('an element shows its content once its address is corrected, and its note disappears', async ({
-  page,
-  peer,
-  published,
-  serve,
-}) => {
+test('an element shows its content once its address is corrected, and its note disappears', {
+  tag: '@full',
+}, async ({ page, peer, published, serve }) => {
   const body = `<p><img id="template" src="ant://{{a}}" alt="A crab"><img id="hidden" hidden src="ant://{{b}}">
     <a id="link" href="ant://{{c}}" title="Its own">Link</a><img id="elsewhere" src="ant://{{d}}">
     <div id="frame" data-ant-embed="ant://{{e}}"></div>`;
@@ -180,7 +196,7 @@ test('an element shows its content once its address is corrected, and its note d
   await expect(page.locator('.antway-unavailable')).toHaveCount(0);
 });
 
-test('imported style sheets and shorthands with variables show content', async ({
+test('imported style sheets and shorthands with variables show content', { tag: '@full' }, async ({
   page,
   peer,
   published,
@@ -213,12 +229,9 @@ test('imported style sheets and shorthands with variables show content', async (
   }
 });
 
-test('content requested from the host before the worker controls the page is loaded again', async ({
-  page,
-  peer,
-  published,
-  serve,
-}) => {
+test('content requested from the host before the worker controls the page is loaded again', {
+  tag: '@full',
+}, async ({ page, peer, published, serve }) => {
   const captions = await publish(
     new TextEncoder().encode('WEBVTT\n\n00:00.000 --> 00:09.000\nWaves\n'),
     peer,
@@ -262,7 +275,12 @@ test('content requested from the host before the worker controls the page is loa
   await expect.poll(media).toEqual([true, 2]);
 });
 
-test('a page with its base on another origin shows content', async ({ page, peer, published, serve }) => {
+test('a page with its base on another origin shows content', { tag: '@full' }, async ({
+  page,
+  peer,
+  published,
+  serve,
+}) => {
   const body = `<base href="https://cdn.example/"><img src="ant://${published.picture}">
     <p style="background: url(ant://${published.picture})">Drawn</p>`;
   const host = await serve('plain', {
@@ -280,7 +298,7 @@ test('a page with its base on another origin shows content', async ({ page, peer
   expect(fetched).toEqual([url, 200, true]);
 });
 
-test('a link with the attribute “download” saves the file, under its name', async ({
+test('a link with the attribute “download” saves the file, under its name', { tag: '@full' }, async ({
   page,
   peer,
   published,
@@ -305,7 +323,7 @@ test('a link with the attribute “download” saves the file, under its name', 
   }
 });
 
-test('content shows in shadow roots and through their adopted style sheets', async ({
+test('content shows in shadow roots and through their adopted style sheets', { tag: '@full' }, async ({
   page,
   published,
   serve,
@@ -380,7 +398,9 @@ test.describe('on a site whose router swaps pages', () => {
   const isSame = (page: Page) => page.evaluate(() => 'isSame' in globalThis);
 
   for (const link of ['By its address', 'By its path']) {
-    test(`the browser follows links to content: ${link}`, async ({ page, published, serve }) => {
+    test(`the browser follows links to content: ${link}`, {
+      tag: link === 'By its path' ? '@full' : [],
+    }, async ({ page, published, serve }) => {
       const host = await serve('router');
       await page.goto(host.url);
       await ready(page);
@@ -392,10 +412,9 @@ test.describe('on a site whose router swaps pages', () => {
     });
   }
 
-  test('the router swaps its own pages, and links are marked only while they lead to content', async ({
-    page,
-    serve,
-  }) => {
+  test('the router swaps its own pages, and links are marked only while they lead to content', {
+    tag: '@full',
+  }, async ({ page, serve }) => {
     const host = await serve('router');
     await page.goto(host.url);
     await ready(page);
@@ -451,7 +470,7 @@ test.describe('on a site whose router swaps pages', () => {
   });
 });
 
-test('an address runs scripts if the site’s configuration trusts it', async ({
+test('an address runs scripts if the site’s configuration trusts it', { tag: '@full' }, async ({
   page,
   peer,
   published,
@@ -468,31 +487,7 @@ test('an address runs scripts if the site’s configuration trusts it', async ({
   expect((await fetchIn(page, `/ant/${published.page}`)).status).toBe(200);
 });
 
-test('a page of an address that failed to open opens when the network is back', async ({
-  page,
-  peer,
-  published,
-  serve,
-  startPeer,
-}) => {
-  const host = await serve('plain', { files: { '/index.html': withScript(`data-peers="${peer.url}"`) } });
-  await page.goto(host.url);
-  await ready(page);
-  await peer.kill();
-  await page.context().setOffline(true);
-  await page.goto(`${host.url}/ant/${published.page}`);
-  await expect(page.getByText('Code OFFLINE')).toBeVisible();
-  const refused: string[] = [];
-  page.on('response', (response) => {
-    if (response.status() === 403) refused.push(response.url());
-  });
-  await startPeer({ http: new URL(peer.url).host, store: peer.storeFolder });
-  await page.context().setOffline(false);
-  await expect(page.locator('#text')).toHaveText(pageText);
-  expect(refused).toEqual([]);
-});
-
-test('links in an archive’s pages, listings and errors stay below the prefix', async ({
+test('links in an archive’s pages, listings and errors stay below the prefix', { tag: '@full' }, async ({
   page,
   published,
   serve,
@@ -520,10 +515,9 @@ for (const [attributes, key] of [
   ['data-peers="https://peer.example" data-prefix="/elsewhere"', 'prefix'],
   ['', 'peers'],
 ] as const) {
-  test(`a script element with ${attributes || 'no attribute at all'} logs the wrong attribute: ${key}`, async ({
-    page,
-    serve,
-  }) => {
+  test(`a script element with ${attributes || 'no attribute at all'} logs the wrong attribute: ${key}`, {
+    tag: key === 'data-peer' ? [] : '@full',
+  }, async ({ page, serve }) => {
     const host = await serve('plain', { files: { '/index.html': withScript(attributes) } });
     const inConsole = page.waitForEvent(
       'console',
@@ -541,7 +535,7 @@ for (const [attributes, key] of [
   });
 }
 
-test('every key of the configuration has an attribute that the worker obeys', async ({
+test('every key of the configuration has an attribute that the worker obeys', { tag: '@full' }, async ({
   page,
   peer,
   published,
@@ -574,7 +568,12 @@ test('every key of the configuration has an attribute that the worker obeys', as
   expect((await fetchIn(page, `/ant/${published.page}`)).status).toBe(451);
 });
 
-test('the site’s antway.json is effective without attributes', async ({ page, peer, published, serve }) => {
+test('the site’s antway.json is effective without attributes', { tag: '@full' }, async ({
+  page,
+  peer,
+  published,
+  serve,
+}) => {
   const files = {
     // Of a tool that loads scripts.
     '/repo/index.html': withScript(
@@ -676,7 +675,10 @@ test.describe('where no service worker can run', () => {
     await standIn.stop();
   });
 
-  test('the page says why content is missing if it names no gateway', async ({ page, serve }) => {
+  test('the page says why content is missing if it names no gateway', { tag: '@full' }, async ({
+    page,
+    serve,
+  }) => {
     const host = await serve('plain');
     await page.goto(insecure(host));
     expect(await problemIn(page)).toMatchObject({ code: 'INSECURE_CONTEXT' });
@@ -696,7 +698,11 @@ test.describe('where no service worker can run', () => {
   });
 });
 
-test('a worker that the site already has is not replaced', async ({ page, peer, serve }) => {
+test('a worker that the site already has is not replaced', { tag: '@full' }, async ({
+  page,
+  peer,
+  serve,
+}) => {
   const host = await serve('own-worker', {
     files: {
       '/other.html': withScript(`data-peers="${peer.url}"`),
@@ -714,16 +720,17 @@ test('a site’s own worker answers content addresses with the imported handler'
   peer,
   serve,
 }) => {
+  const before = await peer.chunksGiven();
   const host = await serve('own-worker');
   await page.goto(host.url);
   await ready(page);
   await expectPicture(page);
   expect((await fetchIn(page, '/own')).text).toBe('of the site’s own worker');
   expect(await page.evaluate(() => navigator.serviceWorker.controller?.scriptURL)).toBe(`${host.url}/sw.js`);
-  expect(await peer.chunksGiven()).toBeGreaterThan(0);
+  expect(await peer.chunksGiven()).toBeGreaterThan(before);
 });
 
-test('a page logs that its site’s worker lacks the handler', async ({ page, serve }) => {
+test('a page logs that its site’s worker lacks the handler', { tag: '@full' }, async ({ page, serve }) => {
   const host = await serve('own-worker', {
     files: { '/sw.js': 'addEventListener("activate", (event) => event.waitUntil(clients.claim()));' },
   });
@@ -731,10 +738,9 @@ test('a page logs that its site’s worker lacks the handler', async ({ page, se
   expect(await problemIn(page)).toMatchObject({ code: 'HANDLER_MISSING' });
 });
 
-test('a page logs that its site registers no worker, and shows why content is missing', async ({
-  page,
-  serve,
-}) => {
+test('a page logs that its site registers no worker, and shows why content is missing', {
+  tag: '@full',
+}, async ({ page, serve }) => {
   // It takes longer than the drop-in waits for a worker to be registered.
   await page.clock.install();
   const host = await serve('own-worker', { files: { '/site.js': '' } });
@@ -744,7 +750,7 @@ test('a page logs that its site registers no worker, and shows why content is mi
   await expect(page.getByRole('note')).toContainText('This site has no worker');
 });
 
-test('content works once a site registers its own worker late', async ({ page, serve }) => {
+test('content works once a site registers its own worker late', { tag: '@full' }, async ({ page, serve }) => {
   await page.clock.install();
   const register = readFileSync(fromRoot('tests/sites/embedding/own-worker/site.js'), 'utf8');
   const host = await serve('own-worker', {
@@ -762,7 +768,7 @@ function dropInAt(path: string): Record<string, Buffer> {
   return Object.fromEntries(names.map((name) => [path + name, readFileSync(join(dropInFolder, name))]));
 }
 
-test('a worker with a moved script takes over from the former worker', async ({
+test('a worker with a moved script takes over from the former worker', { tag: '@full' }, async ({
   page,
   peer,
   published,
@@ -823,10 +829,9 @@ test.describe('with a bundler', () => {
     { find: /^antway\/workbox$/, replacement: join(dropInFolder, 'workbox.mjs') },
   ];
 
-  test('a site with Workbox adds content addresses as a route, and each leaves the other’s caches alone', async ({
-    page,
-    serve,
-  }) => {
+  test('a site with Workbox adds content addresses as a route, and each leaves the other’s caches alone', {
+    tag: '@full',
+  }, async ({ page, serve }) => {
     await build({
       configFile: false,
       logLevel: 'error',
@@ -863,7 +868,7 @@ test.describe('with a bundler', () => {
     expect(host.requests.slice(before)).not.toContain('/index.html');
   });
 
-  test('a single-page application uses the module', async ({ page, serve }) => {
+  test('a single-page application uses the module', { tag: '@full' }, async ({ page, serve }) => {
     await build({
       configFile: false,
       logLevel: 'error',
@@ -881,12 +886,9 @@ test.describe('with a bundler', () => {
   });
 });
 
-test('changed attributes are effective at the next load, even while a page with the former attributes is open', async ({
-  page,
-  peer,
-  published,
-  serve,
-}) => {
+test('changed attributes are effective at the next load, even while a page with the former attributes is open', {
+  tag: '@full',
+}, async ({ page, peer, published, serve }) => {
   const image = `<img src="ant://picture">`;
   const files = {
     '/index.html': withScript(`data-peers="${peer.url}" data-names="picture=${published.picture}"`, image),
@@ -908,7 +910,10 @@ test('changed attributes are effective at the next load, even while a page with 
   expect((await fetchIn(page, `/ant/${published.page}`)).status).toBe(451);
 });
 
-test('an update of the worker waits until open pages are closed', async ({ page, serve }) => {
+test('an update of the worker waits until open pages are closed', { tag: '@full' }, async ({
+  page,
+  serve,
+}) => {
   const files: Record<string, (script: Buffer) => string> = {};
   const host = await serve('plain', { files });
   await page.goto(host.url);
@@ -926,7 +931,7 @@ test('an update of the worker waits until open pages are closed', async ({ page,
   await expect.poll(state).toEqual(['activated', 'installed']);
 });
 
-test('the worker controls a page again after a hard reload', async ({ page, serve }) => {
+test('the worker controls a page again after a hard reload', { tag: '@full' }, async ({ page, serve }) => {
   const host = await serve('plain');
   await page.goto(host.url);
   await ready(page);
@@ -936,33 +941,9 @@ test('the worker controls a page again after a hard reload', async ({ page, serv
   expect(await page.evaluate(() => navigator.serviceWorker.controller !== null)).toBe(true);
 });
 
-test('content that a page pins opens without peer and host', async ({ page, peer, published, serve }) => {
-  const host = await serve('plain');
-  await page.goto(host.url);
-  await ready(page);
-  const pinned = await page.evaluate((site) => Antway.pin(site), published.site);
-  expect(pinned.address).toBe(published.site);
-  await expect
-    .poll(() =>
-      page.evaluate(async () => (await Antway.pins()).map(({ address, state }) => [address, state])),
-    )
-    .toEqual([[published.site, 'complete']]);
-  await peer.stop();
-  await host.stop();
-  const answer = await page.evaluate(async (site) => {
-    const response = await Antway.fetch(site, 'notes/counts.csv');
-    return [response.status, (await response.text()).length > 0];
-  }, published.site);
-  expect(answer).toEqual([200, true]);
-  await page.evaluate((site) => Antway.unpin(site), published.site);
-  expect(await page.evaluate(() => Antway.pins())).toEqual([]);
-});
-
-test('an even area stands in place of pictures until the worker is ready, in the same box and with its name', async ({
-  page,
-  published,
-  serve,
-}) => {
+test('an even area stands in place of pictures until the worker is ready, in the same box and with its name', {
+  tag: '@full',
+}, async ({ page, published, serve }) => {
   const picture = `src="ant://${published.picture}" width="300" height="200"`;
   const register = readFileSync(fromRoot('tests/sites/embedding/own-worker/site.js'), 'utf8');
   const host = await serve('own-worker', {
@@ -989,59 +970,105 @@ test('an even area stands in place of pictures until the worker is ready, in the
   expect(await page.locator('#named').boundingBox()).toEqual(box);
 });
 
-test('content that no peer can give has a note with the reason until it works, and one warning for each address', async ({
-  page,
-  peer,
-  published,
-  serve,
-  startPeer,
-}) => {
-  const missing = 'ab'.repeat(32);
-  const body = `<p><img id="crab" src="ant://${published.picture}" alt="A crab"><img id="again" src="ant://${published.picture}?x">
+test.describe('when the peer ends', () => {
+  test.use({ endsPeer: true });
+
+  test('a page of an address that failed to open opens when the network is back', { tag: '@full' }, async ({
+    page,
+    peer,
+    published,
+    serve,
+    startPeer,
+  }) => {
+    const host = await serve('plain', { files: { '/index.html': withScript(`data-peers="${peer.url}"`) } });
+    await page.goto(host.url);
+    await ready(page);
+    await peer.kill();
+    await page.context().setOffline(true);
+    await page.goto(`${host.url}/ant/${published.page}`);
+    await expect(page.getByText('Code OFFLINE')).toBeVisible();
+    const refused: string[] = [];
+    page.on('response', (response) => {
+      if (response.status() === 403) refused.push(response.url());
+    });
+    await startPeer({ http: new URL(peer.url).host, store: peer.storeFolder });
+    await page.context().setOffline(false);
+    await expect(page.locator('#text')).toHaveText(pageText);
+    expect(refused).toEqual([]);
+  });
+
+  test('content that a page pins opens without peer and host', async ({ page, peer, published, serve }) => {
+    const host = await serve('plain');
+    await page.goto(host.url);
+    await ready(page);
+    const pinned = await page.evaluate((site) => Antway.pin(site), published.site);
+    expect(pinned.address).toBe(published.site);
+    await expect
+      .poll(() =>
+        page.evaluate(async () => (await Antway.pins()).map(({ address, state }) => [address, state])),
+      )
+      .toEqual([[published.site, 'complete']]);
+    await peer.stop();
+    await host.stop();
+    const answer = await page.evaluate(async (site) => {
+      const response = await Antway.fetch(site, 'notes/counts.csv');
+      return [response.status, (await response.text()).length > 0];
+    }, published.site);
+    expect(answer).toEqual([200, true]);
+    await page.evaluate((site) => Antway.unpin(site), published.site);
+    expect(await page.evaluate(() => Antway.pins())).toEqual([]);
+  });
+
+  test('content that no peer can give has a note with the reason until it works, and one warning for each address', {
+    tag: '@full',
+  }, async ({ page, peer, published, serve, startPeer }) => {
+    const missing = 'ab'.repeat(32);
+    const body = `<p><img id="crab" src="ant://${published.picture}" alt="A crab"><img id="again" src="ant://${published.picture}?x">
     <video id="film" src="ant://${published.site}/media/waves.webm" controls></video>
     <img id="missing" src="ant://${missing}"><img src="ant://${missing}/other.png">
     <img id="number" src="ant://1234" alt="A number"></p>`;
-  const host = await serve('plain', {
-    files: {
-      '/empty.html': withScript(`data-peers="${peer.url}"`),
-      '/index.html': withScript(`data-peers="${peer.url}"`, body),
-    },
-  });
-  await page.goto(`${host.url}/empty.html`);
-  await ready(page);
-  const warnings: string[] = [];
-  page.on('console', (message) => {
-    if (message.type() === 'warning' && message.text().startsWith('Antway')) warnings.push(message.text());
-  });
-  const warningsOf = (address: string) => warnings.filter((text) => text.includes(address));
-  // While the peer answers, content that it does not have is only reported.
-  await page.goto(`${host.url}/empty.html`);
-  await ready(page);
-  await page.evaluate((missing) => {
-    for (const path of ['', '/a.png'])
-      document.body.append(Object.assign(new Image(), { src: `ant://${missing}${path}` }));
-  }, missing);
-  await expect.poll(() => warningsOf(missing)).toEqual([expect.stringContaining('NOT_FOUND')]);
-  await expect(page.getByRole('note')).toHaveCount(0);
+    const host = await serve('plain', {
+      files: {
+        '/empty.html': withScript(`data-peers="${peer.url}"`),
+        '/index.html': withScript(`data-peers="${peer.url}"`, body),
+      },
+    });
+    await page.goto(`${host.url}/empty.html`);
+    await ready(page);
+    const warnings: string[] = [];
+    page.on('console', (message) => {
+      if (message.type() === 'warning' && message.text().startsWith('Antway')) warnings.push(message.text());
+    });
+    const warningsOf = (address: string) => warnings.filter((text) => text.includes(address));
+    // While the peer answers, content that it does not have is only reported.
+    await page.goto(`${host.url}/empty.html`);
+    await ready(page);
+    await page.evaluate((missing) => {
+      for (const path of ['', '/a.png'])
+        document.body.append(Object.assign(new Image(), { src: `ant://${missing}${path}` }));
+    }, missing);
+    await expect.poll(() => warningsOf(missing)).toEqual([expect.stringContaining('NOT_FOUND')]);
+    await expect(page.getByRole('note')).toHaveCount(0);
 
-  await peer.kill();
-  warnings.length = 0;
-  await page.goto(host.url);
-  const note = page.getByRole('note').filter({ hasText: 'A crab' });
-  await expect(note).toContainText('A crab (');
-  await expect(page.locator('#crab')).toBeHidden();
-  await expect(page.locator('#film')).toBeHidden();
-  await expect(page.getByRole('note').filter({ hasText: 'A number' })).toContainText(
-    '“ant://1234” is not a content address',
-  );
-  expect(warningsOf(published.picture)).toHaveLength(1);
+    await peer.kill();
+    warnings.length = 0;
+    await page.goto(host.url);
+    const note = page.getByRole('note').filter({ hasText: 'A crab' });
+    await expect(note).toContainText('A crab (');
+    await expect(page.locator('#crab')).toBeHidden();
+    await expect(page.locator('#film')).toBeHidden();
+    await expect(page.getByRole('note').filter({ hasText: 'A number' })).toContainText(
+      '“ant://1234” is not a content address',
+    );
+    expect(warningsOf(published.picture)).toHaveLength(1);
 
-  await startPeer({ http: new URL(peer.url).host, store: peer.storeFolder });
-  await page.context().setOffline(true);
-  await page.context().setOffline(false);
-  await expect(page.locator('#crab')).toBeVisible({ timeout: 60_000 });
-  await expectPicture(page, '#crab');
-  await expect(note).toHaveCount(0);
-  await expect(page.locator('#film')).toBeVisible();
-  await expect(page.getByRole('note').filter({ hasText: 'A number' })).toBeVisible();
+    await startPeer({ http: new URL(peer.url).host, store: peer.storeFolder });
+    await page.context().setOffline(true);
+    await page.context().setOffline(false);
+    await expect(page.locator('#crab')).toBeVisible({ timeout: 60_000 });
+    await expectPicture(page, '#crab');
+    await expect(note).toHaveCount(0);
+    await expect(page.locator('#film')).toBeVisible();
+    await expect(page.getByRole('note').filter({ hasText: 'A number' })).toBeVisible();
+  });
 });

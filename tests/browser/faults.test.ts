@@ -85,8 +85,6 @@ interface Fault {
   /** The longest time without a byte: what the client may wait in vain, before it turns to another peer. */
   deadlineMs: number;
   peer: PeerOptions;
-  /** `@full` if the client waits long. */
-  tag?: '@full';
   /** The fault, which begins once a client runs. */
   onceRunning?(peer: PeerProcess): Promise<void>;
   /** Whether `/-/peers` shows what it is. */
@@ -100,7 +98,6 @@ const chunksOf = ({ webtransport, http }: Seen) => webtransport.chunks + http.ch
 const faults: Fault[] = [
   {
     name: 'dies while its sessions are open',
-    tag: '@full',
     // An OPEN and then a GET on a session that nothing answers any more; HTTP is refused at once.
     deadlineMs: hedgeDelayMs + stallMs,
     peer: {},
@@ -112,7 +109,6 @@ const faults: Fault[] = [
   },
   {
     name: 'accepts requests and never answers',
-    tag: '@full',
     // An OPEN that is broken off, a GET by WebTransport and one by HTTP until they count as stalled.
     deadlineMs: hedgeDelayMs + 2 * stallMs,
     peer: hostile('silent'),
@@ -124,7 +120,6 @@ const faults: Fault[] = [
   },
   {
     name: 'sends 20 KB/s',
-    tag: '@full',
     // The record, the chunks of its map, and the first chunk: each may have to be asked for twice.
     deadlineMs: 3 * hedgeDelayMs,
     peer: hostile('slow', '--bytes-per-second', '20000'),
@@ -156,15 +151,15 @@ const faults: Fault[] = [
   },
 ];
 
-test.describe('one of three peers', () => {
-  for (const { name, deadlineMs, peer: options, tag = [], onceRunning, shows } of faults) {
-    test(`${name}: the others bring every byte`, { tag }, async ({ content, startHolder, openGateway }) => {
+test.describe('one of three peers', { tag: '@full' }, () => {
+  for (const { name, deadlineMs, peer: options, onceRunning, shows } of faults) {
+    test(`${name}: the others bring every byte`, async ({ content, startHolder, openWorker }) => {
       const [faulty, ...honest] = await Promise.all([
         startHolder(content.store, options),
         startHolder(content.store),
         startHolder(content.store),
       ]);
-      const gateway = await openGateway({ peers: [faulty!, ...honest].map(({ url }) => url) });
+      const gateway = await openWorker({ peers: [faulty!, ...honest].map(({ url }) => url) });
       const [first, ...rest] = content.small;
       const pauses = [];
       if (onceRunning) {
@@ -187,12 +182,12 @@ test.describe('one of three peers', () => {
   }
 });
 
-test('HTTP serves if UDP is blocked', { tag: '@full' }, async ({ content, startHolder, openGateway }) => {
+test('HTTP serves if UDP is blocked', { tag: '@full' }, async ({ content, startHolder, openWorker }) => {
   const peers = await Promise.all([1, 2, 3].map(() => startHolder(content.store)));
   const blackHole = createSocket('udp4').bind(0, '127.0.0.1');
   await once(blackHole, 'listening');
   const proxies = await Promise.all(peers.map((peer) => announceUdpPort(peer, blackHole.address().port)));
-  const gateway = await openGateway({ peers: proxies.map(({ url }) => url) });
+  const gateway = await openWorker({ peers: proxies.map(({ url }) => url) });
   const pauses = [];
   for (const published of [content.file, ...content.small]) {
     pauses.push(longestPause(await expectWhole(gateway, published)));
@@ -212,11 +207,11 @@ test('HTTP serves if UDP is blocked', { tag: '@full' }, async ({ content, startH
 
 test('restarted peers with other certificates and ports serve by HTTP at once, then by WebTransport', {
   tag: '@smoke',
-}, async ({ content, startHolder, startPeer, openGateway }) => {
+}, async ({ content, startHolder, startPeer, openWorker }) => {
   // Their HTTP is refused while they are away, but a session that died says so only by its silence.
   const deadlineMs = 2 * stallMs;
   const before = await Promise.all([1, 2, 3].map(() => startHolder(content.store)));
-  const gateway = await openGateway({ peers: before.map(({ url }) => url) });
+  const gateway = await openWorker({ peers: before.map(({ url }) => url) });
   for (const published of content.small.slice(0, 5)) await expectWhole(gateway, published);
   await expectSessions(gateway, before);
   for (const peer of before) await peer.kill();
@@ -271,12 +266,12 @@ test('restarted peers with other certificates and ports serve by HTTP at once, t
 test('a client reads on after its peers’ certificates expire', { tag: '@full' }, async ({
   content,
   startHolder,
-  openGateway,
+  openWorker,
 }) => {
   // Each is shown for eight seconds. Sessions end when they are idle, so that new ones must be opened.
   const flags = ['--certificate-lifetime', '12s', '--idle-timeout', '3s'];
   const peers = await Promise.all([1, 2, 3].map(() => startHolder(content.store, { flags })));
-  const gateway = await openGateway({ peers: peers.map(({ url }) => url) });
+  const gateway = await openWorker({ peers: peers.map(({ url }) => url) });
   for (const published of content.small) await expectWhole(gateway, published);
   const given = await Promise.all(peers.map((peer) => peer.chunksGiven('webtransport')));
   for (const peer of peers) {
@@ -303,12 +298,12 @@ test('a client reads on after its peers’ certificates expire', { tag: '@full' 
 test.describe('a download of 200 MB', { tag: '@full' }, () => {
   const large = 200_000_000;
 
-  test('continues while a peer restarts', async ({ startHolder, startPeer, openGateway }) => {
+  test('continues while a peer restarts', async ({ startHolder, startPeer, openWorker }) => {
     const filled = await startPeer();
     const file = await publishFile(large, filled);
     await filled.kill();
     const peers = await Promise.all([1, 2, 3].map(() => startHolder(filled.storeFolder)));
-    const gateway = await openGateway({ peers: peers.map(({ url }) => url) });
+    const gateway = await openWorker({ peers: peers.map(({ url }) => url) });
     const running = download(gateway.shell, `/${file.address}`);
     await hasReceived(gateway.shell, 40_000_000);
     const [restarted] = peers;
@@ -341,10 +336,10 @@ test('a request without any peer fails, and succeeds when the peers are back', {
   content,
   startHolder,
   startPeer,
-  openGateway,
+  openWorker,
 }) => {
   const before = await Promise.all([1, 2, 3].map(() => startHolder(content.store)));
-  const gateway = await openGateway({ peers: before.map(({ url }) => url) });
+  const gateway = await openWorker({ peers: before.map(({ url }) => url) });
   const [first, second, third] = content.small;
   await expectWhole(gateway, first!);
 
@@ -376,13 +371,13 @@ test('a request without any peer fails, and succeeds when the peers are back', {
 
 test('healthy peers share the addresses, and a second client asks the same peer for the same address', {
   tag: '@full',
-}, async ({ content, startHolder, openGateway, browser }) => {
+}, async ({ content, startHolder, openWorker, browser }) => {
   const peers = await Promise.all([1, 2, 3].map(() => startHolder(content.store)));
-  const gateway = await openGateway({ peers: peers.map(({ url }) => url) });
+  const gateway = await openWorker({ peers: peers.map(({ url }) => url) });
   const first = await whoAnswered(gateway, content.records);
   const context = await browser.newContext();
   const second = await whoAnswered(
-    await openGateway({ peers: peers.map(({ url }) => url) }, context),
+    await openWorker({ peers: peers.map(({ url }) => url) }, context),
     content.records,
   );
   await context.close();

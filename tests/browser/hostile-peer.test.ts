@@ -13,11 +13,11 @@ for (const [fault, does] of Object.entries(lies)) {
   const tag = fault === 'flip' ? [] : '@full';
   test(`a peer that ${does} is named and banned, and none of its bytes reach the page`, { tag }, async ({
     startPeer,
-    openGateway,
+    openWorker,
   }) => {
     const liar = await startPeer(hostile(fault));
     await liar.putFixture('anttp/tarchive_site');
-    const gateway = await openGateway({ peers: [liar.url] });
+    const gateway = await openWorker({ peers: [liar.url] });
 
     const page = await gateway.shell.context().newPage();
     const response = await page.goto(`${gateway.url}/${address}/`);
@@ -37,28 +37,28 @@ for (const [fault, does] of Object.entries(lies)) {
     expect((await gateway.cache()).count).toBe(0);
   });
 
-  test(`an honest peer makes up for one that ${does}`, { tag }, async ({ startPeer, openGateway }) => {
-    await expectMadeUp(await startPeer(hostile(fault)), await startPeer(), openGateway);
+  test(`an honest peer makes up for one that ${does}`, { tag }, async ({ startPeer, openWorker }) => {
+    await expectMadeUp(await startPeer(hostile(fault)), await startPeer(), openWorker);
   });
 }
 
 // A gateway in Node hears the other lies over HTTP.
-test('an honest peer makes up for one that leaves out the second half over HTTP', async ({
+test('an honest peer makes up for one that leaves out the second half over HTTP', { tag: '@full' }, async ({
   startPeer,
-  openGateway,
+  openWorker,
 }) => {
   const liar = await startPeer({ ...hostile('short'), webTransport: 'none' });
-  await expectMadeUp(liar, await startPeer(), openGateway);
+  await expectMadeUp(liar, await startPeer(), openWorker);
 });
 
-test('a body fails instead of ending early if a peer lies in the middle of a file', async ({
+test('a body fails instead of ending early if a peer lies in the middle of a file', { tag: '@full' }, async ({
   startPeer,
-  openGateway,
+  openWorker,
 }) => {
   const size = 30_000_000;
   const liar = await startPeer(hostile('flip', '--honest-first', '8'));
   const large = await publish(new RepeatingFile(size), liar);
-  const gateway = await openGateway({ peers: [liar.url] });
+  const gateway = await openWorker({ peers: [liar.url] });
   const { status, declared, received, outcome } = await gateway.shell.evaluate(async (url) => {
     const response = await fetch(url);
     const declared = Number(response.headers.get('Content-Length'));
@@ -85,10 +85,10 @@ for (const [fault, does] of Object.entries({
 })) {
   test(`the next peer serves if a peer ${does}, without a penalty`, {
     tag: fault === 'reset' ? [] : '@full',
-  }, async ({ startPeer, openGateway }) => {
+  }, async ({ startPeer, openWorker }) => {
     const [unable, able] = await Promise.all([startPeer(hostile(fault)), startPeer()]);
     await Promise.all([unable, able].map((peer) => peer.putFixture('anttp/tarchive_site')));
-    const gateway = await openGateway({ peers: [unable.url, able.url] });
+    const gateway = await openWorker({ peers: [unable.url, able.url] });
     const page = await gateway.openPage(`/${address}/`);
     await expect(page.locator('body')).toHaveText('home');
     const states = Object.fromEntries((await gateway.peers()).map(({ url, state }) => [url, state]));
@@ -101,13 +101,13 @@ for (const [fault, does] of Object.entries({
 async function expectMadeUp(
   liar: PeerProcess,
   honest: PeerProcess,
-  openGateway: (config: HostConfig) => Promise<Gateway>,
+  openWorker: (config: HostConfig) => Promise<Gateway>,
 ): Promise<void> {
   const fixtures = ['tarchive_site', 'tarchive_many300', 'tarchive_as_coded_2', 'tiny3'];
   for (const fixture of fixtures) {
     await Promise.all([liar, honest].map((peer) => peer.putFixture(`anttp/${fixture}`)));
   }
-  const gateway = await openGateway({ peers: [liar.url, honest.url] });
+  const gateway = await openWorker({ peers: [liar.url, honest.url] });
   const page = await gateway.openPage(`/${address}/`);
   await expect(page.locator('body')).toHaveText('home');
   // Each record has its own order of peers: of these, some are the liar's to answer first.
@@ -126,10 +126,9 @@ async function expectStates(gateway: Gateway, expected: Record<string, string>):
   expect(states).toEqual(expected);
 }
 
-test('many small chunks requested at once share requests, and a response that breaks off delays only its own chunk', async ({
-  startPeer,
-  openGateway,
-}) => {
+test('many small chunks requested at once share requests, and a response that breaks off delays only its own chunk', {
+  tag: '@full',
+}, async ({ startPeer, openWorker }) => {
   const [hostileOne, honest] = await Promise.all([
     startPeer(hostile('reset', '--honest-first', '150')),
     startPeer(),
@@ -138,7 +137,7 @@ test('many small chunks requested at once share requests, and a response that br
   await publishManyChunks(hostileOne, 600);
 
   // Alone, the honest one is asked for several in one request.
-  const alone = await openGateway({ peers: [honest.url] });
+  const alone = await openWorker({ peers: [honest.url] });
   await expect
     .poll(async () => {
       await alone.fetch(`/${site.files[0]}`);
@@ -152,7 +151,7 @@ test('many small chunks requested at once share requests, and a response that br
   expect(answers).toBeGreaterThan(400);
   expect(requests).toBeLessThan(answers * 0.8);
 
-  const gateway = await openGateway({ peers: [hostileOne.url, honest.url] });
+  const gateway = await openWorker({ peers: [hostileOne.url, honest.url] });
   await pinAction(gateway.shell, site.address, 'pin');
   const pin = await expectPin(gateway.shell, site.address, { state: 'complete', activity: 'idle' });
   expect(pin.chunks).toEqual({ stored: site.chunks, total: site.chunks });

@@ -14,10 +14,10 @@ const chunksOfSite = 4;
 /** The record of a small file's data map and its three chunks. */
 const chunksOfFile = 4;
 
-test('chunks come over WebTransport', { tag: '@smoke' }, async ({ startPeer, openGateway }) => {
+test('chunks come over WebTransport', { tag: '@smoke' }, async ({ startPeer, openWorker }) => {
   const peer = await startPeer();
   await peer.putFixture('anttp/tarchive_site');
-  const gateway = await openGateway({ peers: [peer.url] });
+  const gateway = await openWorker({ peers: [peer.url] });
   await expectSite(gateway);
   await expectChunks(gateway, peer, { webtransport: chunksOfSite, http: 0 });
   expect(await peer.metric('sessions')).toBe(1);
@@ -25,10 +25,10 @@ test('chunks come over WebTransport', { tag: '@smoke' }, async ({ startPeer, ope
 
 test('each chunk of a file comes once, on a new and on a warm session', { tag: '@full' }, async ({
   startPeer,
-  openGateway,
+  openWorker,
 }) => {
   const peer = await startPeer();
-  const gateway = await openGateway({ peers: [peer.url] });
+  const gateway = await openWorker({ peers: [peer.url] });
   const counts = async () => {
     await gateway.settled();
     // A request is counted when its stream has ended.
@@ -46,27 +46,30 @@ test('each chunk of a file comes once, on a new and on a warm session', { tag: '
 
 test('a peer known by its certificate hash alone is reached over WebTransport', async ({
   startPeer,
-  openGateway,
+  openWorker,
 }) => {
   const peer = await startPeer();
   await peer.putFixture('anttp/tarchive_site');
   const { webTransport, certificateHashes } = peer.listening;
   const { host } = new URL(webTransport!);
-  const gateway = await openGateway({ peers: [`https://${host}#sha-256=${certificateHashes.join(',')}`] });
+  const gateway = await openWorker({ peers: [`https://${host}#sha-256=${certificateHashes.join(',')}`] });
   await expectSite(gateway);
   await expectChunks(gateway, peer, { webtransport: chunksOfSite, http: 0 });
 });
 
-test('chunks come over HTTP from a peer without WebTransport', async ({ startPeer, openGateway }) => {
+test('chunks come over HTTP from a peer without WebTransport', { tag: '@full' }, async ({
+  startPeer,
+  openWorker,
+}) => {
   const peer = await startPeer({ webTransport: 'none' });
   await peer.putFixture('anttp/tarchive_site');
-  const gateway = await openGateway({ peers: [peer.url] });
+  const gateway = await openWorker({ peers: [peer.url] });
   await expectSite(gateway);
   await expectChunks(gateway, peer, { webtransport: 0, http: chunksOfSite });
 });
 
 test.describe('chunks come over HTTP where the UDP port that the peer announces', () => {
-  test('is closed', { tag: '@full' }, async ({ startPeer, openGateway }) => {
+  test('is closed', { tag: '@full' }, async ({ startPeer, openWorker }) => {
     const socket = createSocket('udp4').bind(0, '127.0.0.1');
     await once(socket, 'listening');
     const { port } = socket.address();
@@ -74,22 +77,19 @@ test.describe('chunks come over HTTP where the UDP port that the peer announces'
     const peer = await startPeer();
     await peer.putFixture('anttp/tarchive_site');
     const proxy = await announceUdpPort(peer, port);
-    const gateway = await openGateway({ peers: [proxy.url] });
+    const gateway = await openWorker({ peers: [proxy.url] });
     await expectSite(gateway);
     await expectChunks(gateway, peer, { webtransport: 0, http: chunksOfSite });
     await proxy.stop();
   });
 
-  test('swallows every packet, as behind a firewall', { tag: '@full' }, async ({
-    startPeer,
-    openGateway,
-  }) => {
+  test('swallows every packet, as behind a firewall', { tag: '@full' }, async ({ startPeer, openWorker }) => {
     const socket = createSocket('udp4').bind(0, '127.0.0.1');
     await once(socket, 'listening');
     const peer = await startPeer();
     await peer.putFixture('anttp/tarchive_site');
     const proxy = await announceUdpPort(peer, socket.address().port);
-    const gateway = await openGateway({ peers: [proxy.url] });
+    const gateway = await openWorker({ peers: [proxy.url] });
     await expectSite(gateway);
     await expectChunks(gateway, peer, { webtransport: 0, http: chunksOfSite });
     await proxy.stop();
@@ -99,10 +99,10 @@ test.describe('chunks come over HTTP where the UDP port that the peer announces'
 
 test('a peer that restarts with other certificates is reached over WebTransport again', {
   tag: '@full',
-}, async ({ startPeer, openGateway }) => {
+}, async ({ startPeer, openWorker }) => {
   const before = await startPeer();
   await before.putFixture('anttp/tarchive_site');
-  const gateway = await openGateway({ peers: [before.url] });
+  const gateway = await openWorker({ peers: [before.url] });
   await expectSite(gateway);
   await before.kill();
 
