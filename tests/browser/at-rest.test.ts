@@ -22,7 +22,7 @@ const plaintexts = [
 
 test('databases and caches hold only ciphertext of the pages that the user read', async ({
   startPeer,
-  openGateway,
+  openWorker,
   folder,
 }) => {
   const peer = await startPeer();
@@ -40,7 +40,7 @@ test('databases and caches hold only ciphertext of the pages that the user read'
   const { address: anttpSite } = anttpFixture('tarchive_site');
   await peer.putFixture('anttp/tarchive_site');
 
-  const gateway = await openGateway({ peers: [peer.url] });
+  const gateway = await openWorker({ peers: [peer.url] });
   const page = await gateway.openPage(`/${site}/`);
   await expect(page.getByText(plaintexts[0]!)).toBeVisible();
   expect((await gateway.fetch(`/${file}`)).size).toBe(plaintexts[2]!.length * 30_000);
@@ -68,13 +68,13 @@ test('databases and caches hold only ciphertext of the pages that the user read'
 
 test('each stored chunk hashes to its key, and the totals agree', { tag: '@smoke' }, async ({
   startPeer,
-  openGateway,
+  openWorker,
 }) => {
   const peer = await startPeer();
   for (const name of ['tarchive_site', 'tarchive_many300', 'tarchive_as_coded_2', 'tiny3']) {
     await peer.putFixture(`anttp/${name}`);
   }
-  const gateway = await openGateway({ peers: [peer.url] });
+  const gateway = await openWorker({ peers: [peer.url] });
   for (const name of ['tarchive_site', 'tarchive_many300', 'tarchive_as_coded_2', 'tiny3']) {
     expect((await gateway.fetch(`/${anttpFixture(name).address}/`)).status).toBe(200);
   }
@@ -104,18 +104,15 @@ test('each stored chunk hashes to its key, and the totals agree', { tag: '@smoke
   expect(await gateway.cache()).toMatchObject(total);
 });
 
-test('pinned and imported sites are stored encrypted, and each chunk hashes to its key', async ({
-  startPeer,
-  openGateway,
-  browser,
-  folder,
-}) => {
+test('pinned and imported sites are stored encrypted, and each chunk hashes to its key', {
+  tag: '@full',
+}, async ({ startPeer, openWorker, browser, folder }) => {
   const peer = await startPeer();
   const site = await publish(
     makeTarchive(folder, { 'index.html': `<p>${plaintexts[0]}</p>`, 'a.css': plaintexts[1]! }),
     peer,
   );
-  const here = await openGateway({ peers: [peer.url] });
+  const here = await openWorker({ peers: [peer.url] });
   await pinAction(here.shell, site, 'pin');
   await expectPin(here.shell, site, { state: 'complete', activity: 'idle' });
   await pinAction(here.shell, site, 'verify');
@@ -127,7 +124,7 @@ test('pinned and imported sites are stored encrypted, and each chunk hashes to i
   }, site);
   for (const text of plaintexts) expect(exported.includes(text), `${text} in the file`).toBe(false);
 
-  const there = await openGateway({ peers: [] }, await browser.newContext());
+  const there = await openWorker({ peers: [] }, await browser.newContext());
   const { status } = await there.shell.evaluate(async (latin1) => {
     const body = Uint8Array.from(latin1, (character) => character.charCodeAt(0));
     return { status: (await fetch('/-/import', { method: 'POST', body })).status };
@@ -149,7 +146,7 @@ test('pinned and imported sites are stored encrypted, and each chunk hashes to i
   }
 });
 
-test('an opened private site is stored encrypted, also its title', async ({ startPeer, openGateway }) => {
+test('an opened private site is stored encrypted, also its title', async ({ startPeer, openWorker }) => {
   const peer = await startPeer();
   const title = 'A title that only its manifest opens';
   const publicTitle = 'A title that anybody can read';
@@ -157,7 +154,7 @@ test('an opened private site is stored encrypted, also its title', async ({ star
     `<title>${title}</title><link rel="icon" href="a.svg"><p>${plaintexts[0]}</p>`;
   const manifest = await makePrivateManifest('A private name', { 'index.html': html(title) }, peer);
   const publicSite = await publish(Buffer.from(html(publicTitle)), peer);
-  const gateway = await openGateway({ peers: [peer.url] });
+  const gateway = await openWorker({ peers: [peer.url] });
   const { id } = await gateway.shell.evaluate(async (body) => {
     const bytes = Uint8Array.from(body, (character) => character.charCodeAt(0));
     return (await fetch('/-/manifests', { method: 'POST', body: bytes })).json();

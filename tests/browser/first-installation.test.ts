@@ -90,7 +90,10 @@ test('a first worker takes the script and the style from the browser’s HTTP ca
   expect(asked.filter((path) => assets.includes(path)).toSorted()).toEqual(assets.toSorted());
 });
 
-test('a first worker asks the host if the browser’s HTTP cache has wrong files', async ({ page, deploy }) => {
+test('a first worker asks the host if the browser’s HTTP cache has wrong files', { tag: '@full' }, async ({
+  page,
+  deploy,
+}) => {
   const deployment = await deploy({ peers: [] });
   for (const path of assets) deployment.change(path.slice(1), (text) => `/*WRONG*/${text}`);
   // The page stores the wrong files for a year, and has no worker yet.
