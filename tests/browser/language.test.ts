@@ -2,23 +2,26 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
 import { shortAddress } from '../../src/address.ts';
-import { expect, Gateway, test } from '../support/chromium.ts';
+import { expect, Gateway, sceneOfFile, test } from '../support/chromium.ts';
+import { openFreshShell } from '../support/fresh-shell.ts';
 import { publish } from '../support/publish.ts';
 import { makeTarchive } from '../support/tar.ts';
 
 const unknown = 'ab'.repeat(32);
 
-test('pages of the worker use the language chosen in the settings', { tag: '@smoke' }, async ({
-  startPeer,
-  openGateway,
-  folder,
-}) => {
+const scene = sceneOfFile(async ({ startPeer, openWorker, folder }) => {
   const peer = await startPeer();
-  const site = await publish(makeTarchive(folder, { 'a/b.txt': 'text' }), peer);
-  const home = await publish(makeTarchive(folder, { 'index.html': '<title>Home</title>' }), peer);
-  const gateway = await openGateway({ peers: [peer.url] });
+  return {
+    site: await publish(makeTarchive(folder, { 'a/b.txt': 'text' }), peer),
+    home: await publish(makeTarchive(folder, { 'index.html': '<title>Home</title>' }), peer),
+    gateway: await openWorker({ peers: [peer.url] }),
+  };
+});
+
+test('pages of the worker use the language chosen in the settings', { tag: '@smoke' }, async () => {
+  const { site, home } = scene();
+  const gateway = await openFreshShell(scene().gateway, '#settings');
   const { shell } = gateway;
-  await shell.goto(`${gateway.url}/#settings`);
   await shell.getByLabel('Language').selectOption('Deutsch');
   await expect
     .poll(async () => JSON.parse((await gateway.fetch('/-/appearance')).text))
@@ -45,15 +48,9 @@ test('pages of the worker use the language chosen in the settings', { tag: '@smo
   await expectPage(shell, `${gateway.url}/${unknown}`, 'en', 'Not found');
 });
 
-test('pages of the worker have the theme chosen in the settings', async ({
-  startPeer,
-  openGateway,
-  folder,
-}) => {
-  const peer = await startPeer();
-  const site = await publish(makeTarchive(folder, { 'a/b.txt': 'text' }), peer);
-  const home = await publish(makeTarchive(folder, { 'index.html': '<title>Home</title>' }), peer);
-  const gateway = await openGateway({ peers: [peer.url] });
+test('pages of the worker have the theme chosen in the settings', async () => {
+  const { site, home } = scene();
+  const gateway = await openFreshShell(scene().gateway);
   const { shell } = gateway;
   await shell.emulateMedia({ colorScheme: 'light' });
   const ground = async (url: string) => {
@@ -89,12 +86,10 @@ test('pages of the worker have the theme chosen in the settings', async ({
 
 test('messages of the worker are English and marked as English in a translated shell', async ({
   startPeer,
-  openGateway,
 }) => {
   const gone = await startPeer();
   await gone.kill();
-  const { shell, url } = await openGateway({ peers: [gone.url] });
-  await shell.goto(`${url}/#settings`);
+  const { shell } = await openFreshShell(scene().gateway, '#settings', { peers: [gone.url] });
   const peers = shell.locator('.peers');
   await peers.getByRole('button', { name: /^Test/ }).click();
   const problem = peers.locator('.setting-note.note-problem');

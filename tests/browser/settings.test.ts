@@ -6,10 +6,10 @@ import { configOf, post, putSettings, settingsOf } from '../support/settings.ts'
 const content = 'something to read';
 
 test.describe('a setting', () => {
-  test('is effective at once, outlives the worker, and can be reset', async ({ startPeer, openGateway }) => {
+  test('is effective at once, outlives the worker, and can be reset', async ({ startPeer, openWorker }) => {
     const peer = await startPeer();
     const address = await publish(Buffer.from(content), peer);
-    const gateway = await openGateway({ peers: [] });
+    const gateway = await openWorker({ peers: [] });
     expect(await settingsOf(gateway)).toEqual({});
     expect((await gateway.fetch(`/${address}`)).status).toBe(504);
 
@@ -35,9 +35,9 @@ test.describe('a setting', () => {
     expect((await configOf(gateway)).sources.peers).toBe('host');
   });
 
-  test('can exclude WebTransport, or use only WebTransport', async ({ startPeer, openGateway }) => {
+  test('can exclude WebTransport, or use only WebTransport', async ({ startPeer, openWorker }) => {
     const peer = await startPeer();
-    const gateway = await openGateway({ peers: [peer.url], transport: 'http' });
+    const gateway = await openWorker({ peers: [peer.url], transport: 'http' });
     const addresses = await Promise.all(['one', 'two'].map((text) => publish(Buffer.from(text), peer)));
     const tally = async () => {
       const { peers } = await gateway.stats();
@@ -65,12 +65,12 @@ test.describe('a setting', () => {
   });
 });
 
-test('a peer can be tried before it is used', { tag: '@smoke' }, async ({ startPeer, openGateway }) => {
+test('a peer can be tried before it is used', { tag: '@smoke' }, async ({ startPeer, openWorker }) => {
   const peer = await startPeer();
   const plain = await startPeer({ webTransport: 'none' });
   const gone = await startPeer();
   await gone.kill();
-  const gateway = await openGateway({ peers: [] });
+  const gateway = await openWorker({ peers: [] });
   const probe = async (url: string): Promise<Probe & { url: string }> =>
     JSON.parse((await post(gateway, 'test-peer', { url })).text);
 

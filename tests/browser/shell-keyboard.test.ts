@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Locator, Page } from '@playwright/test';
-import { expect, type Gateway, test } from '../support/chromium.ts';
-import type { PeerProcess } from '../support/peer-process.ts';
+import { expect, type Gateway, sceneOfFile, test } from '../support/chromium.ts';
+import { openFreshShell } from '../support/fresh-shell.ts';
 import { publish } from '../support/publish.ts';
 import { knownPeers } from '../support/publish-screen.ts';
 import { viewed } from '../support/viewer.ts';
@@ -10,14 +10,20 @@ import { viewed } from '../support/viewer.ts';
 /** No screen has more stops than this. */
 const mostStops = 80;
 
-let peer: PeerProcess;
+const scene = sceneOfFile(async ({ startPeer, openWorker }) => {
+  const peer = await startPeer();
+  return {
+    letter: await publish(Buffer.from('a letter'), peer),
+    gateway: await openWorker({ peers: [peer.url] }),
+  };
+});
+
 let gateway: Gateway;
 let shell: Page;
 
-test.beforeEach(async ({ startPeer, openGateway }) => {
+test.beforeEach(async () => {
   test.slow();
-  peer = await startPeer();
-  gateway = await openGateway({ peers: [peer.url] });
+  gateway = await openFreshShell(scene().gateway);
   shell = gateway.shell;
 });
 
@@ -103,7 +109,7 @@ test('content is one step away, and every control is reached in the order of the
 });
 
 test('a user opens, pins, finds, unpins and deletes a site by keyboard alone', async () => {
-  const letter = await publish(Buffer.from('a letter'), peer);
+  const { letter } = scene();
   const box = shell.getByRole('combobox', { name: 'Search or open an address' });
   await tabTo(box);
   await shell.keyboard.type(letter);

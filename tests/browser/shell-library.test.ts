@@ -1,9 +1,10 @@
 import type { Locator, Page } from '@playwright/test';
 import { createTarchive } from '../../src/archive/create-tar.ts';
 import { listFolder } from '../../src/cli/folder.ts';
-import { expect, type Gateway, openWithoutScripts, test } from '../support/chromium.ts';
+import { expect, type Gateway, openWithoutScripts, sceneOfFile, test } from '../support/chromium.ts';
+import { openFreshShell } from '../support/fresh-shell.ts';
+import { setSettings } from '../support/names-screen.ts';
 import { fromRoot } from '../support/paths.ts';
-import type { PeerProcess } from '../support/peer-process.ts';
 import { noise, publish } from '../support/publish.ts';
 
 const short = (address: string) => `${address.slice(0, 8)}…${address.slice(-6)}`;
@@ -11,21 +12,26 @@ const rows = (page: Page) => page.locator('.site-row');
 const row = (page: Page, text: string) => rows(page).filter({ hasText: text });
 const status = (page: Page) => page.getByRole('main').getByRole('status').first();
 
+const scene = sceneOfFile(async ({ startPeer, openWorker }) => {
+  const peer = await startPeer();
+  const { entries } = await listFolder(fromRoot('tests/sites/sample'), []);
+  const sample = await publish(createTarchive(entries), peer);
+  const letter = await publish(Buffer.from('Dear reader'), peer);
+  const reportUrl = 'mailto:abuse@gateway.example?subject={address}';
+  const gateway = await openWorker({ peers: [peer.url], trusted: [sample], reportUrl });
+  return { sample, letter, gateway };
+});
+
 test.describe('the library', () => {
-  let peer: PeerProcess;
   let gateway: Gateway;
   let shell: Page;
   let sample: string;
   let letter: string;
 
-  test.beforeEach(async ({ startPeer, openGateway }) => {
-    peer = await startPeer();
-    const { entries } = await listFolder(fromRoot('tests/sites/sample'), []);
-    sample = await publish(createTarchive(entries), peer);
-    letter = await publish(Buffer.from('Dear reader'), peer);
-    gateway = await openGateway({ peers: [peer.url], trusted: [sample] });
+  test.beforeEach(async () => {
+    ({ sample, letter } = scene());
+    gateway = await openFreshShell(scene().gateway, `${sample}/`);
     shell = gateway.shell;
-    await shell.goto(`${gateway.url}/${sample}/`);
     await expect(shell.getByRole('heading').first()).toBeVisible();
     await shell.goto(`${gateway.url}/${letter}`);
     await openWithoutScripts(shell);
@@ -104,7 +110,8 @@ test.describe('the library', () => {
     await expect(rows(shell)).toHaveCount(1);
     await expect(shell.getByRole('heading', { name: 'Library' })).toBeFocused();
 
-    await peer.kill();
+    // No peer has it.
+    await setSettings(shell, { peers: ['http://127.0.0.1:9'] });
     const session = await shell.context().newCDPSession(shell);
     const hint = shell.getByText('Drop an exported site here');
     for (const type of ['dragEnter', 'dragOver', 'drop'] as const) {
@@ -145,9 +152,8 @@ test.describe('the library', () => {
 });
 
 /** Has this number of sites in the library, as if they had been opened. */
-async function visitSites(shell: Page, url: string, count: number): Promise<void> {
+async function visitSites(shell: Page, count: number): Promise<void> {
   // The database is there once the library was asked.
-  await shell.goto(`${url}/#library`);
   await expect(shell.getByText('Nothing yet.')).toBeVisible();
   await shell.evaluate(
     (count) =>
@@ -183,9 +189,9 @@ async function visitSites(shell: Page, url: string, count: number): Promise<void
 
 test('a list of a thousand sites renders only the visible ones, and the search finds each', {
   tag: '@smoke',
-}, async ({ openGateway }) => {
-  const { shell, url } = await openGateway({ peers: [] });
-  await visitSites(shell, url, 1000);
+}, async () => {
+  const { shell } = await openFreshShell(scene().gateway, '#library');
+  await visitSites(shell, 1000);
   await expect(rows(shell)).toHaveCount(1000);
   const isSkipped = (index: number) =>
     rows(shell)
@@ -208,11 +214,11 @@ test('a list of a thousand sites renders only the visible ones, and the search f
   await expect(rows(shell).nth(2)).toContainText('Site number 2');
 });
 
-test('back restores the scroll position, search and order', async ({ openGateway }) => {
-  const { shell, url } = await openGateway({ peers: [] });
+test('back restores the scroll position, search and order', async () => {
+  const { shell } = await openFreshShell(scene().gateway, '#library');
   // Where the screens' links stay in sight.
   await shell.setViewportSize({ width: 390, height: 844 });
-  await visitSites(shell, url, 200);
+  await visitSites(shell, 200);
   const search = shell.getByRole('searchbox', { name: 'Search the library' });
   await search.fill('site number');
   await shell.getByLabel('Sort by').selectOption('Title');
@@ -244,15 +250,9 @@ test('back restores the scroll position, search and order', async ({ openGateway
   await asLeft();
 });
 
-test('the library leads to the host’s place for reports about a site, if the host has one', async ({
-  startPeer,
-  openGateway,
-}) => {
-  const peer = await startPeer();
-  const address = await publish(Buffer.from('Dear reader'), peer);
-  const reportUrl = 'mailto:abuse@gateway.example?subject={address}';
-  const { shell, url } = await openGateway({ peers: [peer.url], reportUrl });
-  await shell.goto(`${url}/${address}`);
+test('the library leads to the host’s place for reports about a site, if the host has one', async () => {
+  const { letter: address } = scene();
+  const { shell, url } = await openFreshShell(scene().gateway, address);
   await expect(shell.getByText('Dear reader')).toBeVisible();
   await shell.goto(`${url}/#library`);
   await row(shell, short(address))

@@ -4,30 +4,38 @@ import type { Page } from '@playwright/test';
 import { encodeDataMap } from '../../src/self-encryption/data-map.ts';
 import { encryptFile } from '../../src/self-encryption/file.ts';
 import { bufferAccess } from '../../src/util/random-access.ts';
-import { expect, type Gateway, test } from '../support/chromium.ts';
+import { expect, type Gateway, sceneOfFile, test } from '../support/chromium.ts';
+import { openFreshShell } from '../support/fresh-shell.ts';
 import { linkOf, makePrivateManifest } from '../support/manifests.ts';
+import { setSettings } from '../support/names-screen.ts';
 import type { PeerProcess } from '../support/peer-process.ts';
 import { codec, publish } from '../support/publish.ts';
 import { untilViewed } from '../support/viewer.ts';
+
+const files = {
+  'index.html': '<title>Diary</title><p>Nobody else can read this.</p>',
+  'note.txt': 'secret',
+};
+
+const scene = sceneOfFile(async ({ startPeer, openWorker, folder }) => {
+  const peer = await startPeer();
+  const manifest = await makePrivateManifest('Diary', files, peer);
+  /** Where the manifest is when it is a file. */
+  const path = join(folder, 'diary.ant');
+  writeFileSync(path, manifest);
+  return { peer, manifest, path, gateway: await openWorker({ peers: [peer.url] }) };
+});
 
 let peer: PeerProcess;
 let gateway: Gateway;
 let shell: Page;
 let manifest: Buffer;
-/** Where the manifest is when it is a file. */
 let path: string;
 
-test.beforeEach(async ({ startPeer, openGateway, folder }) => {
-  peer = await startPeer();
-  gateway = await openGateway({ peers: [peer.url] });
+test.beforeEach(async () => {
+  ({ peer, manifest, path } = scene());
+  gateway = await openFreshShell(scene().gateway);
   shell = gateway.shell;
-  const files = {
-    'index.html': '<title>Diary</title><p>Nobody else can read this.</p>',
-    'note.txt': 'secret',
-  };
-  manifest = await makePrivateManifest('Diary', files, peer);
-  path = join(folder, 'diary.ant');
-  writeFileSync(path, manifest);
 });
 
 const addressBox = (page: Page) => page.getByRole('combobox', { name: 'Search or open an address' });
@@ -67,7 +75,10 @@ test('a manifest opens as a pasted link, and again after a reload', { tag: '@smo
   await expectDiary(shell);
 });
 
-test('a manifest opens as a chosen file, and offline with its peer gone', async () => {
+test('a manifest opens as a chosen file, and offline with its peer gone', async ({ startPeer }) => {
+  const own = await startPeer();
+  await makePrivateManifest('Diary', files, own);
+  await setSettings(shell, { peers: [own.url] });
   const chooser = shell.waitForEvent('filechooser');
   await shell.getByRole('button', { name: 'Open a file…' }).click();
   await (await chooser).setFiles(path);
@@ -75,7 +86,7 @@ test('a manifest opens as a chosen file, and offline with its peer gone', async 
   const diary = shell.url();
   await shell.goto(gateway.url);
   await gateway.settled();
-  await peer.kill();
+  await own.kill();
   await shell.context().setOffline(true);
 
   await shell.goto(diary);

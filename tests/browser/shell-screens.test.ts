@@ -1,5 +1,6 @@
 import type { Page } from '@playwright/test';
-import { expect, type Gateway, test } from '../support/chromium.ts';
+import { expect, type Gateway, sceneOfFile, test } from '../support/chromium.ts';
+import { openFreshShell } from '../support/fresh-shell.ts';
 import { linkOf, makePrivateManifest } from '../support/manifests.ts';
 import type { PeerProcess } from '../support/peer-process.ts';
 import { publish } from '../support/publish.ts';
@@ -7,13 +8,18 @@ import { untilViewed } from '../support/viewer.ts';
 
 const names = ['Open', 'Library', 'Live', 'Publish', 'Settings'] as const;
 
+const scene = sceneOfFile(async ({ startPeer, openWorker }) => {
+  const peer = await startPeer();
+  return { peer, gateway: await openWorker({ peers: [peer.url] }) };
+});
+
 let peer: PeerProcess;
 let gateway: Gateway;
 let shell: Page;
 
-test.beforeEach(async ({ startPeer, openGateway }) => {
-  peer = await startPeer();
-  gateway = await openGateway({ peers: [peer.url] });
+test.beforeEach(async () => {
+  peer = scene().peer;
+  gateway = await openFreshShell(scene().gateway);
   shell = gateway.shell;
 });
 

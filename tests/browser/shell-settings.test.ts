@@ -1,21 +1,25 @@
 import { readFileSync } from 'node:fs';
 import type { Page } from '@playwright/test';
-import { expect, type Gateway, test } from '../support/chromium.ts';
+import { expect, type Gateway, sceneOfFile, test } from '../support/chromium.ts';
+import { openFreshShell } from '../support/fresh-shell.ts';
 import type { PeerProcess } from '../support/peer-process.ts';
 import { publish } from '../support/publish.ts';
 import { openAdvancedOptions } from '../support/settings.ts';
 
+const scene = sceneOfFile(async ({ startPeer, openWorker }) => {
+  const first = await startPeer();
+  const gateway = await openWorker({ peers: [first.url], names: { hosts: 'ab'.repeat(32) } });
+  return { first, gateway };
+});
+
 let first: PeerProcess;
-let second: PeerProcess;
 let gateway: Gateway;
 let shell: Page;
 
-test.beforeEach(async ({ startPeer, openGateway }) => {
-  first = await startPeer();
-  second = await startPeer();
-  gateway = await openGateway({ peers: [first.url], names: { hosts: 'ab'.repeat(32) } });
+test.beforeEach(async () => {
+  first = scene().first;
+  gateway = await openFreshShell(scene().gateway, '#settings');
   shell = gateway.shell;
-  await shell.goto(`${gateway.url}/#settings`);
 });
 
 const section = (name: string) => shell.getByRole('region', { name });
@@ -23,7 +27,8 @@ const config = async () => JSON.parse((await gateway.fetch('/-/config')).text);
 
 test('a peer is added, tested and removed, and the host’s list is used again', {
   tag: '@smoke',
-}, async () => {
+}, async ({ startPeer }) => {
+  const second = await startPeer();
   const peers = section('Peers');
   await expect(peers.getByRole('listitem')).toHaveText(new RegExp(first.url));
   await expect(peers).toContainText('This list comes from the host.');

@@ -1,6 +1,6 @@
 import type { Locator, Page } from '@playwright/test';
-import { expect, type Gateway, test, trustSite } from '../support/chromium.ts';
-import type { PeerProcess } from '../support/peer-process.ts';
+import { expect, type Gateway, sceneOfFile, test, trustSite } from '../support/chromium.ts';
+import { openFreshShell } from '../support/fresh-shell.ts';
 import { publish } from '../support/publish.ts';
 
 /** The title of the sites in their documents. */
@@ -9,21 +9,28 @@ const title = 'still';
 const site = (number: number) =>
   Buffer.from(`<!doctype html><title>${title}</title><script>document.title = 'ran ${number}'</script>`);
 
-let peer: PeerProcess;
+const scene = sceneOfFile(async ({ startPeer, openWorker }) => {
+  const peer = await startPeer();
+  const named = await publish(site(1), peer);
+  const plain = await publish(site(2), peer);
+  return {
+    plain,
+    gateway: await openWorker({ peers: [peer.url], names: { garden: named } }),
+    trusting: await openWorker({ peers: [peer.url], trusted: [plain] }),
+  };
+});
+
 let gateway: Gateway;
 let shell: Page;
-let named: string;
 let plain: string;
 let section: Locator;
 
-test.beforeEach(async ({ startPeer, openGateway }) => {
-  peer = await startPeer();
-  named = await publish(site(1), peer);
-  plain = await publish(site(2), peer);
-  gateway = await openGateway({ peers: [peer.url], names: { garden: named } });
+async function openSettings(ofScene: Gateway): Promise<void> {
+  plain = scene().plain;
+  gateway = await openFreshShell(ofScene, '#settings');
   shell = gateway.shell;
   section = shell.getByRole('region', { name: 'Sites and their scripts' });
-});
+}
 
 /** Visits a site for the first time, answers the question, and goes back to the shell. */
 async function visit(path: string, answer: string): Promise<void> {
@@ -47,7 +54,7 @@ async function titleOf(path: string): Promise<string> {
 }
 
 test('sites with a decision are listed by name or title', { tag: '@smoke' }, async () => {
-  await goToSettings();
+  await openSettings(scene().gateway);
   await expect(section).toContainText('Your answers are listed here.');
   await expect(section.getByRole('listitem')).toHaveCount(0);
 
@@ -60,6 +67,7 @@ test('sites with a decision are listed by name or title', { tag: '@smoke' }, asy
 });
 
 test('a user changes a decision by keyboard, and it holds at the next visit', async () => {
+  await openSettings(scene().gateway);
   await visit(`/${plain}`, 'Open without scripts');
   expect(await titleOf(`/${plain}`)).toBe('still');
 
@@ -83,6 +91,7 @@ test('a user changes a decision by keyboard, and it holds at the next visit', as
 });
 
 test('a revoked decision disappears from the list, and the next visit asks again', async () => {
+  await openSettings(scene().gateway);
   await visit('/garden', 'Trust this site');
   await visit(`/${plain}`, 'Open without scripts');
 
@@ -97,11 +106,8 @@ test('a revoked decision disappears from the list, and the next visit asks again
   await expect(shell.getByRole('heading')).toHaveText('First visit to this site');
 });
 
-test('a site that the host trusts is listed; a user can restrict it and restore the host’s decision', async ({
-  openGateway,
-}) => {
-  gateway = await openGateway({ peers: [peer.url], trusted: [plain] });
-  await goToSettings();
+test('a site that the host trusts is listed; a user can restrict it and restore the host’s decision', async () => {
+  await openSettings(scene().trusting);
   await expect(section.getByRole('listitem')).toHaveCount(1);
   await expect(section.getByRole('listitem')).toContainText('Trusted · from the host');
   await expect(section.getByRole('button')).toHaveCount(1);

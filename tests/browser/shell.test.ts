@@ -2,8 +2,10 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Locator, Page } from '@playwright/test';
 import { Address } from '../../src/address.ts';
-import { expect, Gateway, test } from '../support/chromium.ts';
+import { expect, Gateway, sceneOfFile, test } from '../support/chromium.ts';
 import { copyBuild } from '../support/deployment.ts';
+import { openFreshShell } from '../support/fresh-shell.ts';
+import { setSettings } from '../support/names-screen.ts';
 import { distFolder } from '../support/paths.ts';
 import type { PeerProcess } from '../support/peer-process.ts';
 import { publish } from '../support/publish.ts';
@@ -28,6 +30,15 @@ function figure(page: Page, label: string): Locator {
   return page.locator('dl > div').filter({ hasText: label }).getByRole('definition');
 }
 
+const scene = sceneOfFile(async ({ startPeer, openWorker, folder }) => {
+  const peer = await startPeer();
+  const files = { 'index.txt': 'the front', 'über uns/a.txt': 'about' };
+  const site = await publish(makeTarchive(folder, files), peer);
+  const letter = await publish(Buffer.from('a letter'), peer);
+  const gateway = await openWorker({ peers: [peer.url], names: { library: site }, trusted: [site] });
+  return { peer, site, letter, gateway };
+});
+
 test.describe('with a peer', () => {
   let peer: PeerProcess;
   let gateway: Gateway;
@@ -35,11 +46,9 @@ test.describe('with a peer', () => {
   let site: string;
   let letter: string;
 
-  test.beforeEach(async ({ startPeer, openGateway, folder }) => {
-    peer = await startPeer();
-    site = await publish(makeTarchive(folder, { 'index.txt': 'the front', 'über uns/a.txt': 'about' }), peer);
-    letter = await publish(Buffer.from('a letter'), peer);
-    gateway = await openGateway({ peers: [peer.url], names: { library: site }, trusted: [site] });
+  test.beforeEach(async () => {
+    ({ peer, site, letter } = scene());
+    gateway = await openFreshShell(scene().gateway);
     shell = gateway.shell;
   });
 
@@ -150,7 +159,12 @@ test.describe('with a peer', () => {
     await expect(region(shell, 'Stored in this browser')).toContainText('4 chunks, encrypted');
   });
 
-  test('the status line tells whether there is a network, and whether a peer answers', async () => {
+  test('the status line tells whether there is a network, and whether a peer answers', async ({
+    startPeer,
+  }) => {
+    const own = await startPeer();
+    await setSettings(shell, { peers: [own.url] });
+    await shell.reload();
     await expect(statusLine(shell)).toHaveText('Local only');
     await shell.context().setOffline(true);
     await expect(statusLine(shell)).toContainText('Offline');
@@ -159,7 +173,7 @@ test.describe('with a peer', () => {
     await shell.context().setOffline(false);
     await expect(statusLine(shell)).toHaveText('Local only');
 
-    await peer.kill();
+    await own.kill();
     await gateway.fetch(`/${letter}`);
     await expect(statusLine(shell)).toHaveText('No peer answers');
   });
@@ -180,9 +194,8 @@ test.describe('with a peer', () => {
   });
 });
 
-test('the shell also opens by the name of its file', { tag: '@smoke' }, async ({ openGateway }) => {
-  const { shell, url } = await openGateway({ peers: [] });
-  await shell.goto(`${url}/index.html`);
+test('the shell also opens by the name of its file', { tag: '@smoke' }, async () => {
+  const { shell } = await openFreshShell(scene().gateway, 'index.html');
   await expect(shell.getByRole('combobox', { name: 'Search or open an address' })).toBeVisible();
   await shell.getByRole('link', { name: 'Library' }).click();
   await expect(shell.getByText('Nothing yet.')).toBeVisible();
