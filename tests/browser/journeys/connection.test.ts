@@ -1,13 +1,19 @@
 import type { Page } from '@playwright/test';
-import { expect, test } from '../../support/chromium.ts';
+import { expect, sceneOfFile, test } from '../../support/chromium.ts';
+import { openFreshShell } from '../../support/fresh-shell.ts';
 import { infoProxy } from '../../support/info-proxy.ts';
 import { freePort, LoopbackServer } from '../../support/loopback-server.ts';
+
+const scene = sceneOfFile(async ({ openWorker }) => ({ gateway: await openWorker({ peers: [] }) }));
+
+/** Opens the shell of a user with these peers. */
+const openShell = (peers?: string[]) => openFreshShell(scene().gateway, '', peers && { peers });
 
 const status = (page: Page) => page.getByRole('banner').getByRole('button').first();
 const details = (page: Page) => page.getByRole('region', { name: 'Connection', exact: true });
 
-test('a gateway without a peer says so, and leads to the peers', async ({ openGateway }) => {
-  const { shell } = await openGateway({ peers: [] });
+test('a gateway without a peer says so, and leads to the peers', async () => {
+  const { shell } = await openShell();
   await expect(status(shell)).toHaveText('Local only');
   await status(shell).click();
   await expect(details(shell)).toContainText('This gateway has no peer.');
@@ -22,11 +28,10 @@ test('a gateway without a peer says so, and leads to the peers', async ({ openGa
 });
 
 test('a dead peer is shown before anything was requested, and a living peer when it is back', async ({
-  openGateway,
   startPeer,
 }) => {
   const port = await freePort();
-  const { shell } = await openGateway({ peers: [`http://127.0.0.1:${port}`] });
+  const { shell } = await openShell([`http://127.0.0.1:${port}`]);
   await expect(status(shell)).toHaveText('No peer answers');
   await status(shell).click();
   await expect(details(shell).getByRole('listitem')).toContainText(`127.0.0.1:${port}`);
@@ -40,13 +45,12 @@ test('a dead peer is shown before anything was requested, and a living peer when
 });
 
 test('a peer’s network is named, and its loss too; the page load itself is not announced', async ({
-  openGateway,
   startPeer,
 }) => {
   const peer = await startPeer({ webTransport: 'none' });
   let network: object = { name: 'mainnet', state: 'connected', peers: 12 };
   await using proxy = await infoProxy(peer.url, (info) => ({ ...info, network }));
-  const { shell } = await openGateway({ peers: [proxy.url] });
+  const { shell } = await openShell([proxy.url]);
   await expect(status(shell)).toHaveText('Connected to Autonomi');
   await expect(shell.getByRole('banner').getByRole('status')).toHaveText('');
   await status(shell).click();
@@ -59,11 +63,9 @@ test('a peer’s network is named, and its loss too; the page load itself is not
   await expect(status(shell)).toHaveText('Local only');
 });
 
-test('AntTP and antd are named as what they are, although they do not describe themselves', async ({
-  openGateway,
-}) => {
+test('AntTP and antd are named as what they are, although they do not describe themselves', async () => {
   await using program = await LoopbackServer.start((_, response) => response.writeHead(400).end());
-  const { shell } = await openGateway({ peers: [`anttp+${program.url}`] });
+  const { shell } = await openShell([`anttp+${program.url}`]);
   await expect(status(shell)).toHaveText('Autonomi through AntTP');
   await status(shell).click();
   await expect(details(shell).getByRole('listitem')).toContainText('AntTP');
@@ -72,12 +74,12 @@ test('AntTP and antd are named as what they are, although they do not describe t
   await expect(status(shell)).toHaveText('No peer answers');
 });
 
-test('hostile texts of a peer are shown as text, in their place', async ({ openGateway, startPeer }) => {
+test('hostile texts of a peer are shown as text, in their place', async ({ startPeer }) => {
   const peer = await startPeer({ webTransport: 'none' });
   const hostile = `\u202e<img src=x onerror="document.title='owned'">${'W'.repeat(10_000)}`;
   const network = { name: hostile, state: 'connected', peers: 1e300, problem: hostile };
   await using proxy = await infoProxy(peer.url, (info) => ({ ...info, name: hostile, network }));
-  const { shell } = await openGateway({ peers: [proxy.url] });
+  const { shell } = await openShell([proxy.url]);
   for (const width of [390, 1280]) {
     await shell.setViewportSize({ width, height: 800 });
     await expect(status(shell)).toContainText('<img src=x');
@@ -91,9 +93,9 @@ test('hostile texts of a peer are shown as text, in their place', async ({ openG
   expect(await shell.title()).toBe('Antway');
 });
 
-test('the connection follows a change of the peers in the settings', async ({ openGateway, startPeer }) => {
+test('the connection follows a change of the peers in the settings', async ({ startPeer }) => {
   const peer = await startPeer({ webTransport: 'none' });
-  const { shell, url } = await openGateway({ peers: [`http://127.0.0.1:${await freePort()}`] });
+  const { shell, url } = await openShell([`http://127.0.0.1:${await freePort()}`]);
   await expect(status(shell)).toHaveText('No peer answers');
   await shell.goto(`${url}/#settings`);
   const peers = shell.getByRole('region', { name: 'Peers' });

@@ -4,11 +4,11 @@ import { deflateSync } from 'node:zlib';
 import type { Page } from '@playwright/test';
 import { packTar, unpackTar } from 'modern-tar';
 import { expectAccessible } from '../../support/accessibility.ts';
-import { expect, type Gateway, openWithoutScripts, test } from '../../support/chromium.ts';
-import type { PeerProcess } from '../../support/peer-process.ts';
+import { expect, type Gateway, openWithoutScripts, sceneOfFile, test } from '../../support/chromium.ts';
+import { openFreshShell } from '../../support/fresh-shell.ts';
 import { expectPin, pinAction } from '../../support/pins.ts';
 import { noise, publish } from '../../support/publish.ts';
-import { makeTarchive } from '../../support/tar.ts';
+import { makeTarchive } from '../../support/tarchive.ts';
 import { untilViewed } from '../../support/viewer.ts';
 
 const icon =
@@ -32,39 +32,38 @@ async function choose(page: Page, buffer: Buffer, name = 'Low Tide.antsite'): Pr
     .setInputFiles({ name, mimeType: 'application/octet-stream', buffer });
 }
 
+const scene = sceneOfFile(async ({ startPeer, openGateway, openWorker }) => {
+  const peer = await startPeer();
+  const address = await publish(await makeTarchive(files), peer);
+  const here = await openGateway({ peers: [peer.url] });
+  await here.shell.goto(`${here.url}/${address}/`);
+  await openWithoutScripts(here.shell);
+  await expect(here.shell.getByRole('heading')).toHaveText('Low Tide');
+  await here.shell.goto(`${here.url}/#library`);
+  await pinAction(here.shell, address, 'pin');
+  await expectPin(here.shell, address, complete);
+  const row = here.shell.locator('.site-row');
+  await row.getByRole('button', { name: /^More for/ }).click();
+  const [download] = await Promise.all([
+    here.shell.waitForEvent('download'),
+    row.getByRole('button', { name: /^Export:/ }).click(),
+  ]);
+  expect(download.suggestedFilename()).toBe('Low Tide - sand.antsite');
+  const exported = readFileSync(await download.path());
+  return { address, here, exported, there: await openWorker({ peers: [nowhere] }) };
+});
+
 test.describe('exports', () => {
   test.describe.configure({ timeout: 120_000 });
-  let peer: PeerProcess;
   let here: Gateway;
   let there: Gateway;
   let address: string;
   /** The exported site. */
   let exported: Buffer;
 
-  test.beforeEach(async ({ startPeer, openGateway, folder, browser }) => {
-    peer = await startPeer();
-    address = await publish(makeTarchive(folder, files), peer);
-    here = await openGateway({ peers: [peer.url] });
-    await here.shell.goto(`${here.url}/${address}/`);
-    await openWithoutScripts(here.shell);
-    await expect(here.shell.getByRole('heading')).toHaveText('Low Tide');
-    await here.shell.goto(`${here.url}/#library`);
-    await pinAction(here.shell, address, 'pin');
-    await expectPin(here.shell, address, complete);
-    const row = here.shell.locator('.site-row');
-    await row.getByRole('button', { name: /^More for/ }).click();
-    const [download] = await Promise.all([
-      here.shell.waitForEvent('download'),
-      row.getByRole('button', { name: /^Export:/ }).click(),
-    ]);
-    expect(download.suggestedFilename()).toBe('Low Tide - sand.antsite');
-    exported = readFileSync(await download.path());
-    there = await openGateway({ peers: [nowhere] }, await browser.newContext());
-    await there.shell.goto(`${there.url}/#library`);
-  });
-
-  test.afterEach(async () => {
-    await there.shell.context().close();
+  test.beforeEach(async () => {
+    ({ address, exported, here } = scene());
+    there = await openFreshShell(scene().there, '#library');
   });
 
   async function changed(change: object, more: Record<string, Uint8Array> = {}): Promise<Buffer> {

@@ -8,10 +8,13 @@ import {
   openShellIn,
   openTitled,
   openWithoutScripts,
+  sceneOfFile,
   stopWorkers,
   test,
 } from '../../support/chromium.ts';
+import { openFreshShell } from '../../support/fresh-shell.ts';
 import { makePrivateManifest } from '../../support/manifests.ts';
+import { setSettings } from '../../support/names-screen.ts';
 import { fromRoot } from '../../support/paths.ts';
 import type { PeerProcess } from '../../support/peer-process.ts';
 import { publish } from '../../support/publish.ts';
@@ -31,6 +34,17 @@ const rows = (page: Page) => page.locator('.site-row');
 const titles = (page: Page) => rows(page).getByRole('link');
 const results = (page: Page) => page.getByRole('region', { name: 'In the text of pinned sites' });
 
+const scene = sceneOfFile(async ({ startPeer, openWorker, folder }) => {
+  const peer = await startPeer();
+  return {
+    peer,
+    address: await publish(makeTarchive(folder, site), peer),
+    picture: await publish(readFileSync(fromRoot('public/icon-192.png')), peer),
+    letter: await publish(Buffer.from('Dear reader'), peer),
+    gateway: await openWorker({ peers: [peer.url] }),
+  };
+});
+
 test.describe('the library', () => {
   test.describe.configure({ timeout: 120_000 });
   let peer: PeerProcess;
@@ -39,14 +53,13 @@ test.describe('the library', () => {
   let address: string;
   let picture: string;
 
-  test.beforeEach(async ({ startPeer, openGateway, folder }) => {
-    peer = await startPeer();
-    address = await publish(makeTarchive(folder, site), peer);
-    picture = await publish(readFileSync(fromRoot('public/icon-192.png')), peer);
-    const letter = await publish(Buffer.from('Dear reader'), peer);
-    gateway = await openGateway({ peers: [peer.url] });
+  test.beforeEach(async () => {
+    const { letter } = scene();
+    ({ peer, address, picture } = scene());
+    gateway = await openFreshShell(scene().gateway, `${letter}/a%20letter.txt`);
     shell = gateway.shell;
-    for (const path of [`/${address}/`, `/${picture}/sea%20%26%20sky.png`, `/${letter}/a%20letter.txt`]) {
+    await openWithoutScripts(shell);
+    for (const path of [`/${address}/`, `/${picture}/sea%20%26%20sky.png`]) {
       await shell.goto(gateway.url + path);
       await openWithoutScripts(shell);
     }
@@ -63,12 +76,13 @@ test.describe('the library', () => {
     await expect(row).toContainText('Picture');
     await expect(rows(shell).filter({ hasText: 'a letter.txt' })).toContainText('Text');
     await expect(row.getByText('Ready offline')).toBeVisible();
-    await peer.kill();
+    const given = await peer.chunksGiven();
     await stopWorkers(shell);
     await shell.reload();
     const thumbnail = row.locator('.site-icon img');
     await expect(thumbnail).toHaveAttribute('loading', 'lazy');
     await expect.poll(() => thumbnail.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(192);
+    expect(await peer.chunksGiven()).toBe(given);
   });
 
   test('a picture that is not stored has no thumbnail and is not fetched', async () => {
@@ -137,7 +151,7 @@ test.describe('the library', () => {
     await search.fill('');
     await rows(shell).getByRole('button', { name: 'Pin: Low Tide' }).click();
     await expect(rows(shell).filter({ hasText: 'Low Tide' }).locator('.pin-fact')).toHaveText('Pinned');
-    await peer.kill();
+    await setSettings(shell, { peers: ['http://127.0.0.1:9'] });
 
     await search.fill('periwin');
     await expect(results(shell).getByRole('listitem')).toHaveCount(1);

@@ -3,7 +3,8 @@ import type { Page } from '@playwright/test';
 import { Address } from '../../../src/address.ts';
 import { parseNameList } from '../../../src/names/name-list.ts';
 import { expectAccessible } from '../../support/accessibility.ts';
-import { expect, type Gateway, stopWorkers, test } from '../../support/chromium.ts';
+import { expect, type Gateway, sceneOfFile, stopWorkers, test } from '../../support/chromium.ts';
+import { openFreshShell } from '../../support/fresh-shell.ts';
 import { openBySearch, region, setSettings, settingsOf } from '../../support/names-screen.ts';
 import type { PeerProcess } from '../../support/peer-process.ts';
 import { PointerOwner } from '../../support/pointers.ts';
@@ -34,16 +35,25 @@ async function giveName(page: Page, name: string): Promise<void> {
 // Each journey opens several pages.
 test.describe.configure({ timeout: 180_000 });
 
-test.beforeEach(async ({ startPeer }) => {
-  peer = await startPeer();
-  site = await publish(await makeTarchive(files), peer);
-  letter = await publish(Buffer.from('a letter'), peer);
+const scene = sceneOfFile(async ({ startPeer, openWorker }) => {
+  const peer = await startPeer();
+  const site = await publish(await makeTarchive(files), peer);
+  const letter = await publish(Buffer.from('a letter'), peer);
+  return {
+    ...{ peer, site, letter },
+    gateway: await openWorker({ peers: [peer.url] }),
+    withNames: await openWorker({ peers: [peer.url], names: { news: letter, start: site } }),
+  };
+});
+
+test.beforeEach(() => {
+  ({ peer, site, letter } = scene());
 });
 
 test('a user names a site in its bar, opens it by that name, renames it in the library and removes the name there', {
   tag: '@smoke',
-}, async ({ openGateway }) => {
-  const gateway = await openGateway({ peers: [peer.url] });
+}, async () => {
+  const gateway = await openFreshShell(scene().gateway);
   const { shell } = gateway;
   await setSettings(shell, { names: { home: letter } });
   await openBySearch(shell, site);
@@ -93,13 +103,11 @@ test('a user names a site in its bar, opens it by that name, renames it in the l
   await expect(shell.locator('#address-note')).toContainText('no name “~shore” in this browser');
 });
 
-test('a name of a pointer follows the pointer, and one that the host has too is shown as a conflict', async ({
-  openGateway,
-}) => {
+test('a name of a pointer follows the pointer, and one that the host has too is shown as a conflict', async () => {
   const owner = new PointerOwner(7);
   const first = await publish(Buffer.from('the first'), peer);
   peer.putPointer(owner.address.hex, owner.sign(1n, Address.fromHex(first)));
-  const gateway = await openGateway({ peers: [peer.url], names: { news: letter, start: site } });
+  const gateway = await openFreshShell(scene().withNames);
   const { shell } = gateway;
   await setSettings(shell, { names: { news: owner.address.hex } });
   await shell.reload();
@@ -118,8 +126,13 @@ test('a name of a pointer follows the pointer, and one that the host has too is 
 });
 
 test('names of a list show the list, are read again from the device, and hide nothing', async ({
+  startPeer,
   openGateway,
 }) => {
+  // It ends.
+  peer = await startPeer();
+  await publish(await makeTarchive(files), peer);
+  await publish(Buffer.from('a letter'), peer);
   const owner = new PointerOwner(9);
   const hostile = '<img src=x onerror="document.title=1">';
   const list = {

@@ -1,22 +1,22 @@
 import type { Page } from '@playwright/test';
-import { expect, test } from '../../support/chromium.ts';
+import { expect, sceneOfFile, test } from '../../support/chromium.ts';
+import { openFreshShell } from '../../support/fresh-shell.ts';
 import { freePort, LoopbackServer } from '../../support/loopback-server.ts';
 import { publish } from '../../support/publish.ts';
 import { openAdvancedOptions } from '../../support/settings.ts';
 import { makeTarchive } from '../../support/tar.ts';
 
-const unknown = `/${'ab'.repeat(32)}/`;
+const scene = sceneOfFile(async ({ openWorker }) => ({ gateway: await openWorker({ peers: [] }) }));
+
+const unknown = `${'ab'.repeat(32)}/`;
 const field = (page: Page) => page.getByLabel('Add a peer');
 const peers = (page: Page) => page.getByRole('region', { name: 'Peers' });
 
 test('an unknown address shows what the gateway is connected to, and leads to a peer', async ({
-  openGateway,
   startPeer,
 }) => {
   const peer = await startPeer({ webTransport: 'none' });
-  const gateway = await openGateway({ peers: [peer.url] });
-  const { shell: page } = gateway;
-  await page.goto(gateway.url + unknown);
+  const { shell: page } = await openFreshShell(scene().gateway, unknown, { peers: [peer.url] });
   await expect(page.getByRole('heading')).toHaveText('Not found');
   await expect(page.getByRole('listitem').first()).toHaveText(`${peer.url}: serves what it stores`);
   await expect(page.getByText('npm start -- --network')).toBeVisible();
@@ -34,11 +34,7 @@ test('an unknown address shows what the gateway is connected to, and leads to a 
   await expect(peers(page).getByRole('listitem')).toHaveCount(1);
 });
 
-test('a missing file leads to the start page and the files of its site', async ({
-  openGateway,
-  startPeer,
-  folder,
-}) => {
+test('a missing file leads to the start page and the files of its site', async ({ startPeer, folder }) => {
   const peer = await startPeer({ webTransport: 'none' });
   const files = {
     'index.html': '<h1>The start</h1>',
@@ -46,7 +42,7 @@ test('a missing file leads to the start page and the files of its site', async (
     'texts/b/c.txt': 'c',
   };
   const site = await publish(makeTarchive(folder, files), peer);
-  const gateway = await openGateway({ peers: [peer.url] });
+  const gateway = await openFreshShell(scene().gateway, '', { peers: [peer.url] });
   const page = await gateway.openPage(`/${site}/`);
   const response = await page.goto(`${gateway.url}/${site}/texts/no%20letter.txt`);
   expect(response!.status()).toBe(404);
@@ -64,15 +60,13 @@ test('a missing file leads to the start page and the files of its site', async (
   expect(Object.keys(JSON.parse(answer.text).details).sort()).toEqual(['path', 'reason']);
 });
 
-test('a link that suggests a peer adds nothing and asks no server before a click', async ({
-  openGateway,
-}) => {
+test('a link that suggests a peer adds nothing and asks no server before a click', async () => {
   const asked: string[] = [];
   await using server = await LoopbackServer.start(({ url = '' }, response) => {
     asked.push(url);
     response.end();
   });
-  const { shell: page, url } = await openGateway({ peers: [] });
+  const { shell: page, url } = await openFreshShell(scene().gateway);
   for (const text of [server.url, `\u202e${server.url}`]) {
     await page.goto('about:blank');
     await page.goto(`${url}/#peer=${encodeURIComponent(text)}`);
@@ -90,10 +84,9 @@ test('a link that suggests a peer adds nothing and asks no server before a click
 test.describe('adding a peer', () => {
   const cors = { 'Access-Control-Allow-Origin': '*' };
 
-  test('finds an Antway peer by its bare host', async ({ openGateway, startPeer }) => {
+  test('finds an Antway peer by its bare host', async ({ startPeer }) => {
     const peer = await startPeer({ webTransport: 'none' });
-    const { shell: page, url } = await openGateway({ peers: [] });
-    await page.goto(`${url}/#settings`);
+    const { shell: page } = await openFreshShell(scene().gateway, '#settings');
     await field(page).fill(`  ${peer.url.replace('http://', '')} `);
     await field(page).press('Enter');
     await expect(peers(page).getByRole('listitem')).toContainText(peer.url);
@@ -113,27 +106,23 @@ test.describe('adding a peer', () => {
     },
     { kind: 'antd', path: '/health', status: 200, body: '{"status":"ok","network":"default"}' },
   ]) {
-    test(`finds out that a program is ${kind}`, async ({ openGateway }) => {
+    test(`finds out that a program is ${kind}`, async () => {
       await using program = await LoopbackServer.start((request, response) => {
         const isKnown = request.url === path;
         response.writeHead(isKnown ? status : 404, cors).end(isKnown ? body : '{"error":"unknown"}');
       });
-      const { shell: page, url } = await openGateway({ peers: [] });
-      await page.goto(`${url}/#settings`);
+      const { shell: page } = await openFreshShell(scene().gateway, '#settings');
       await field(page).fill(program.url);
       await field(page).press('Enter');
       await expect(peers(page).getByRole('listitem')).toContainText(`${kind}+${program.url}`);
     });
   }
 
-  test('explains why it finds no peer, and adds the URL only if the user insists', async ({
-    openGateway,
-  }) => {
+  test('explains why it finds no peer, and adds the URL only if the user insists', async () => {
     const hostile = `<img src=x onerror=alert(1)>\u202e${'x'.repeat(200_000)}`;
     await using web = await LoopbackServer.start((_, response) => response.writeHead(200, cors).end(hostile));
     await using closed = await LoopbackServer.start((_, response) => response.end(hostile));
-    const { shell: page, url } = await openGateway({ peers: [] });
-    await page.goto(`${url}/#settings`);
+    const { shell: page } = await openFreshShell(scene().gateway, '#settings');
     const add = async (text: string) => {
       await field(page).fill(text);
       await field(page).press('Enter');
@@ -158,9 +147,8 @@ test.describe('adding a peer', () => {
   });
 });
 
-test('the settings show daily options, and fold advanced options', async ({ openGateway }) => {
-  const { shell: page, url } = await openGateway({ peers: [] });
-  await page.goto(`${url}/#settings`);
+test('the settings show daily options, and fold advanced options', async () => {
+  const { shell: page } = await openFreshShell(scene().gateway, '#settings');
   for (const name of ['Appearance', 'Peers', 'Storage', 'Names', 'Sites and their scripts']) {
     await expect(page.getByRole('region', { name, exact: true })).toBeVisible();
   }

@@ -1,6 +1,7 @@
 import type { Page } from '@playwright/test';
 import { expectAccessible } from '../../support/accessibility.ts';
-import { expect, type Gateway, openWithoutScripts, test } from '../../support/chromium.ts';
+import { expect, type Gateway, openWithoutScripts, sceneOfFile, test } from '../../support/chromium.ts';
+import { openFreshShell } from '../../support/fresh-shell.ts';
 import { linkOf, makePrivateManifest } from '../../support/manifests.ts';
 import type { PeerProcess } from '../../support/peer-process.ts';
 import { publish } from '../../support/publish.ts';
@@ -42,13 +43,19 @@ async function openSite(folder: string, title: string): Promise<string> {
   return address;
 }
 
-test.beforeEach(async ({ startPeer, openGateway, folder }) => {
-  peer = await startPeer();
-  gateway = await openGateway({
+const scene = sceneOfFile(async ({ startPeer, openWorker }) => {
+  const peer = await startPeer();
+  const gateway = await openWorker({
     peers: [peer.url],
     names: { harbour: 'ab'.repeat(32) },
     catalogue: [{ title: 'Tidal islands', address: 'cd'.repeat(32), description: 'A walk at low water' }],
   });
+  return { peer, gateway };
+});
+
+test.beforeEach(async ({ folder }) => {
+  peer = scene().peer;
+  gateway = await openFreshShell(scene().gateway);
   shell = gateway.shell;
   site = await openSite(folder, title);
   await untilReady();
@@ -139,10 +146,22 @@ test('typing sends no request, and the slash in another field types a slash', as
     // The shell asks its worker for its own state at intervals.
     if (!/^\/-\/(config|peers)$|^\/antway\.json$/.test(pathname)) requests.push(request.url());
   });
+  // Timers of up to a second, by which typing could delay a request, end at once.
+  await shell.evaluate(() => {
+    const { setTimeout } = window;
+    const hurried = (run: TimerHandler, delay = 0) => setTimeout(run, delay > 1_000 ? delay : 0);
+    Object.assign(window, { setTimeout: hurried });
+  });
   await input(shell).pressSequentially('tide tables harbour 12');
   await input(shell).fill('ef'.repeat(32));
-  await shell.waitForTimeout(1_000);
-  expect(requests).toEqual([]);
+  // All requests before this one are known when it is.
+  const last = `${gateway.url}/-/health`;
+  await shell.evaluate(async (url) => {
+    for (let timer = 0; timer < 5; timer++) await new Promise((resolve) => setTimeout(resolve));
+    await fetch(url);
+  }, last);
+  await expect.poll(() => requests).toContain(last);
+  expect(requests).toEqual([last]);
   await input(shell).fill('a');
   await input(shell).press('/');
   await expect(input(shell)).toHaveValue('a/');

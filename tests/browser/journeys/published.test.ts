@@ -2,7 +2,8 @@ import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Locator, Page } from '@playwright/test';
 import { expectAccessible } from '../../support/accessibility.ts';
-import { expect, type Gateway, stopWorkers, test } from '../../support/chromium.ts';
+import { expect, type Gateway, sceneOfFile, stopWorkers, test } from '../../support/chromium.ts';
+import { openFreshShell } from '../../support/fresh-shell.ts';
 import type { PeerProcess } from '../../support/peer-process.ts';
 import { publishedRows, publishPath, token, writeFiles } from '../../support/publish-screen.ts';
 import { untilViewed, viewed } from '../../support/viewer.ts';
@@ -23,17 +24,21 @@ async function audit(page: Page, name: string): Promise<void> {
   await expectAccessible(page, { what: name, schemes: ['light', 'dark'] });
 }
 
+const scene = sceneOfFile(async ({ startPeer, openWorker }) => {
+  const peer = await startPeer({ token });
+  return { peer, gateway: await openWorker({ peers: [peer.url] }) };
+});
+
 test.describe('published by you', () => {
   test.describe.configure({ timeout: 120_000 });
   let peer: PeerProcess;
   let gateway: Gateway;
   let shell: Page;
 
-  test.beforeEach(async ({ startPeer, openGateway }) => {
-    peer = await startPeer({ token });
-    gateway = await openGateway({ peers: [peer.url] });
+  test.beforeEach(async () => {
+    peer = scene().peer;
+    gateway = await openFreshShell(scene().gateway, '#publish');
     shell = gateway.shell;
-    await shell.goto(`${gateway.url}/#publish`);
   });
 
   test('public and private publications are listed, and stay after a reload and a restart of the worker', async ({
@@ -67,23 +72,25 @@ test.describe('published by you', () => {
   });
 
   test('the availability check says how many chunks each peer has', async ({ folder, startPeer }) => {
+    const own = await startPeer({ token });
+    ({ shell } = await openFreshShell(scene().gateway, '#publish', { peers: [own.url] }));
     await publishPath(shell, writeFiles(join(folder, 'garden'), garden), 'folder');
     const row = rows(shell).first();
     await act(row, 'Check availability');
-    const { host } = new URL(peer.url);
+    const { host } = new URL(own.url);
     await expect(row).toContainText(`Complete at ${host}: 4 chunks.`);
 
     // The peer forgets one chunk.
     const address = await row.locator('.published-address').textContent();
-    const record = readdirSync(peer.storeFolder, { recursive: true, encoding: 'utf8' }).find((path) =>
+    const record = readdirSync(own.storeFolder, { recursive: true, encoding: 'utf8' }).find((path) =>
       path.endsWith(address!),
     );
-    await peer.kill();
-    rmSync(join(peer.storeFolder, record!));
+    await own.kill();
+    rmSync(join(own.storeFolder, record!));
     await act(row, 'Check availability');
     await expect(row).toContainText(`${host} does not answer`);
     await expect(row.locator('.code')).toHaveText('PEERS_UNREACHABLE');
-    const { url: http, storeFolder: store } = peer;
+    const { url: http, storeFolder: store } = own;
     await startPeer({ token, store, http: new URL(http).host });
     await act(row, 'Check availability');
     await expect(row).toContainText(`Incomplete at ${host}: 3 of 4 chunks.`);
@@ -110,9 +117,9 @@ test.describe('published by you', () => {
 
   test('the link is copied, also of private content after a reload, and opens elsewhere', async ({
     folder,
-    context,
+    browser,
   }) => {
-    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    await shell.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     writeFiles(folder, { 'a letter.txt': 'Dear reader' });
     await publishPath(shell, join(folder, 'a letter.txt'), 'files', true);
     await shell.reload();
@@ -121,7 +128,7 @@ test.describe('published by you', () => {
     const link = await shell.evaluate(() => navigator.clipboard.readText());
     expect(link).toContain('/#manifest/');
 
-    const elsewhere = await context.browser()!.newContext();
+    const elsewhere = await browser.newContext();
     const page = await elsewhere.newPage();
     await page.goto(link);
     await page.getByRole('button', { name: 'Open it' }).click();
@@ -176,13 +183,8 @@ test.describe('published by you', () => {
   });
 });
 
-test('a browser that stores nothing says why nothing is listed', async ({
-  startPeer,
-  openGateway,
-  folder,
-}) => {
-  const peer = await startPeer({ token });
-  const { shell, url } = await openGateway({ peers: [peer.url] });
+test('a browser that stores nothing says why nothing is listed', async ({ folder }) => {
+  const { shell, url } = await openFreshShell(scene().gateway);
   await shell.addInitScript(() => {
     IDBFactory.prototype.open = () => {
       throw new DOMException('Storage is blocked.', 'SecurityError');

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import type { Page } from '@playwright/test';
 import type { ListedSite } from '../../../src/shell/gateway-api.ts';
 import { expectAccessible } from '../../support/accessibility.ts';
-import { expect, type Gateway, test } from '../../support/chromium.ts';
+import { expect, type Gateway, sceneOfFile, test } from '../../support/chromium.ts';
+import { openFreshShell } from '../../support/fresh-shell.ts';
 import { fromRoot } from '../../support/paths.ts';
 import { publish } from '../../support/publish.ts';
 import type { Files } from '../../support/tar.ts';
@@ -118,15 +119,20 @@ const files: Files = {
   'sounds/02 second.wav': silence(),
 };
 
+const scene = sceneOfFile(async ({ startPeer, openWorker }) => {
+  const peer = await startPeer();
+  const site = await publish(await makeTarchive(files), peer);
+  return { site, gateway: await openWorker({ peers: [peer.url], names: { log: site } }) };
+});
+
 test.describe('readers', () => {
   let gateway: Gateway;
   let page: Page;
   let site: string;
 
-  test.beforeEach(async ({ startPeer, openGateway }) => {
-    const peer = await startPeer();
-    site = await publish(await makeTarchive(files), peer);
-    gateway = await openGateway({ peers: [peer.url], names: { log: site } });
+  test.beforeEach(async () => {
+    site = scene().site;
+    gateway = await openFreshShell(scene().gateway);
     page = gateway.shell;
   });
 
@@ -335,7 +341,8 @@ test.describe('readers', () => {
     [390, 844],
     [1280, 860],
   ] as const) {
-    test(`axe finds no violation in any reader, light or dark, ${width} pixels wide`, async () => {
+    const tag = width === 1280 ? [] : ['@full'];
+    test(`axe finds no violation in any reader, light or dark, ${width} pixels wide`, { tag }, async () => {
       await page.setViewportSize({ width, height });
       for (const [path, selector] of audited) {
         await open(`${site}/${path}`);

@@ -1,5 +1,6 @@
 import type { Page } from '@playwright/test';
-import { expect, type Gateway, test } from '../../support/chromium.ts';
+import { expect, type Gateway, sceneOfFile, test } from '../../support/chromium.ts';
+import { openFreshShell } from '../../support/fresh-shell.ts';
 import { linkOf, makePrivateManifest } from '../../support/manifests.ts';
 import type { PeerProcess } from '../../support/peer-process.ts';
 import { publish } from '../../support/publish.ts';
@@ -19,12 +20,22 @@ const main = (label: string) =>
     .locator('.share-main')
     .filter({ has: shell.getByText(label, { exact: true }) });
 
-test.beforeEach(async ({ startPeer }) => {
-  peer = await startPeer();
-  site = await publish(
+const scene = sceneOfFile(async ({ startPeer, openWorker }) => {
+  const peer = await startPeer();
+  const site = await publish(
     await makeTarchive({ 'index.html': '<!doctype html><title>Low Tide</title>', 'a.jpg': 'picture' }),
     peer,
   );
+  return {
+    peer,
+    site,
+    local: await openWorker({ peers: [peer.url] }),
+    withPublic: await openWorker({ peers: [peer.url], publicGateways: [publicGateway] }),
+  };
+});
+
+test.beforeEach(() => {
+  ({ peer, site } = scene());
 });
 
 async function open(address: string): Promise<void> {
@@ -49,10 +60,10 @@ async function withShareSheet(page: Page, outcome: 'shared' | 'AbortError' | 'Da
 }
 
 test.describe('at a gateway that only this computer reaches', () => {
-  test('the viewer warns, and offers a link that works elsewhere', async ({ openGateway, context }) => {
-    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
-    gateway = await openGateway({ peers: [peer.url] });
+  test('the viewer warns, and offers a link that works elsewhere', async () => {
+    gateway = await openFreshShell(scene().local);
     shell = gateway.shell;
+    await shell.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await open(site);
     await untilViewed(shell, `/${site}/`);
     await shareFromBar();
@@ -70,8 +81,8 @@ test.describe('at a gateway that only this computer reaches', () => {
     await expect(more.getByText(`<iframe src="ant://${site}/" title=""></iframe>`)).toBeVisible();
   });
 
-  test('a public gateway of the host is the main link', async ({ openGateway }) => {
-    gateway = await openGateway({ peers: [peer.url], publicGateways: [publicGateway] });
+  test('a public gateway of the host is the main link', async () => {
+    gateway = await openFreshShell(scene().withPublic);
     shell = gateway.shell;
     await withShareSheet(shell, 'shared');
     await shell.reload();
@@ -87,8 +98,8 @@ test.describe('at a gateway that only this computer reaches', () => {
   });
 });
 
-test('a closed share sheet is no error, and a failed one is', async ({ openGateway }) => {
-  gateway = await openGateway({ peers: [peer.url], publicGateways: [publicGateway] });
+test('a closed share sheet is no error, and a failed one is', async () => {
+  gateway = await openFreshShell(scene().withPublic);
   for (const [outcome, alerts] of [
     ['AbortError', 0],
     ['DataError', 1],
@@ -104,8 +115,8 @@ test('a closed share sheet is no error, and a failed one is', async ({ openGatew
   }
 });
 
-test('the library shares a site', async ({ openGateway }) => {
-  gateway = await openGateway({ peers: [peer.url], publicGateways: [publicGateway] });
+test('the library shares a site', async () => {
+  gateway = await openFreshShell(scene().withPublic);
   shell = gateway.shell;
   await open(site);
   await untilViewed(shell, `/${site}/`);
@@ -116,10 +127,8 @@ test('the library shares a site', async ({ openGateway }) => {
   await expect(row.getByText(`${publicGateway}/${site}/`)).toBeVisible();
 });
 
-test('nothing is shared before the list of sites tells whether the content is private', async ({
-  openGateway,
-}) => {
-  gateway = await openGateway({ peers: [peer.url], publicGateways: [publicGateway] });
+test('nothing is shared before the list of sites tells whether the content is private', async () => {
+  gateway = await openFreshShell(scene().withPublic);
   shell = gateway.shell;
   const manifest = await makePrivateManifest('Diary', { 'a.txt': 'Fog again.' }, peer);
   const key = linkOf(manifest).slice('ant://manifest/'.length);
@@ -144,10 +153,8 @@ test('nothing is shared before the list of sites tells whether the content is pr
   await expect(panel().locator('.result-text')).toHaveCount(0);
 });
 
-test('the link of a private site is shown only after the user learned that it contains the key', async ({
-  openGateway,
-}) => {
-  gateway = await openGateway({ peers: [peer.url], publicGateways: [publicGateway] });
+test('the link of a private site is shown only after the user learned that it contains the key', async () => {
+  gateway = await openFreshShell(scene().withPublic);
   shell = gateway.shell;
   const manifest = await makePrivateManifest('Diary', { 'a.txt': 'Fog again.' }, peer);
   const key = linkOf(manifest).slice('ant://manifest/'.length);
