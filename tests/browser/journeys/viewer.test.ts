@@ -1,11 +1,20 @@
 import type { BrowserContext, Page } from '@playwright/test';
 import { expectAccessible } from '../../support/accessibility.ts';
-import { expect, hardReload, openShellIn, stopWorkers, test } from '../../support/chromium.ts';
+import {
+  expect,
+  hardReload,
+  openShellIn,
+  openWorkerIn,
+  sceneOfFile,
+  stopWorkers,
+  test,
+} from '../../support/chromium.ts';
+import { openFreshPage } from '../../support/fresh-shell.ts';
 import { publish } from '../../support/publish.ts';
 import { shellStored } from '../../support/shell-stored.ts';
 import { type SiteOnOwnOrigin, startSiteOnOwnOrigin } from '../../support/site-on-own-origin.ts';
 import { makeTarchive } from '../../support/tarchive.ts';
-import { setHidden, untilViewed, viewed } from '../../support/viewer.ts';
+import { hurryPolls, setHidden, untilViewed, viewed } from '../../support/viewer.ts';
 import { makePdf } from '../../third-party/pdf.ts';
 
 const files = {
@@ -34,14 +43,27 @@ async function openSite(path = ''): Promise<void> {
   await shell.keyboard.press('Enter');
 }
 
-test.beforeEach(async ({ startPeer, startHost, browser }) => {
-  site = await startSiteOnOwnOrigin({ startPeer, startHost }, files);
-  // An empty profile.
-  context = await browser.newContext();
-  shell = await openShellIn(context, site.root);
+const scene = sceneOfFile(async ({ startPeer, startHost, context }) => {
+  const site = await startSiteOnOwnOrigin({ startPeer, startHost }, files);
+  return { site, context, empty: await openWorkerIn(context, site.root) };
 });
 
-test.afterEach(() => context.close());
+test.beforeEach(async () => {
+  ({ site, context } = scene());
+  shell = await openFreshPage(scene().empty);
+});
+
+/** Loads the app again, before a test that waits for its polls. */
+async function reloadHurried(): Promise<void> {
+  await hurryPolls(shell);
+  await shell.reload();
+}
+
+/** Resolves when the viewer has made two more polls, each with one or two questions to the gateway's origin. */
+async function untilPolledTwice(): Promise<void> {
+  for (let questions = 0; questions < 6; questions++)
+    await shell.waitForRequest((request) => request.url().startsWith(`${site.root}/-/view?`));
+}
 
 test('a site opens from the app below a bar, with its scripts on its own origin', async () => {
   await openSite();
@@ -71,6 +93,7 @@ test('a site opens from the app below a bar, with its scripts on its own origin'
 });
 
 test('the bar and the URL follow what scripts of the site do to its URL and title', async () => {
+  await reloadHurried();
   await openSite('/app/index.html');
   const content = await untilViewed(shell, `/${site.address}/app/index.html`);
   await expect(heading()).toHaveText('App');
@@ -86,8 +109,7 @@ test('the bar and the URL follow what scripts of the site do to its URL and titl
   );
   await content.getByRole('link', { name: 'Part' }).click();
   await expect.poll(() => new URL(shell.url()).hash).toBe(`#view=${site.address}/app/three#part`);
-  // Longer than a poll of the worker.
-  await shell.waitForTimeout(4_000);
+  await untilPolledTwice();
   await expect(heading()).toHaveText('Step three');
   await expect(state()).toHaveText('Verified');
   // The site hears nothing of the questions.
@@ -190,34 +212,44 @@ test('a page that becomes known late does not change the URL of the screen that 
     const { fetch } = window;
     const { promise: gate, resolve: open } = Promise.withResolvers<void>();
     let answers = 0;
+    let held = 0;
     // The first answer tells the pages before.
     window.fetch = async (input, init) => {
       const answer = await fetch(input, init);
-      if (String(input).includes('/-/view?') && ++answers > 1) await gate;
+      if (!String(input).includes('/-/view?') || ++answers === 1) return answer;
+      held++;
+      await gate;
+      held--;
       return answer;
     };
-    Object.assign(window, { open, answers: () => answers });
+    const { setTimeout } = window;
+    /** The viewer looks again after pauses, which take no time now. Resolves when it looks no more. */
+    const openGate = async () => {
+      Object.assign(window, { setTimeout: (run: () => void) => setTimeout(run) });
+      open();
+      for (let idle = 0; idle < 10; idle = held > 0 ? 0 : idle + 1)
+        await new Promise((resolve) => setTimeout(resolve, 10));
+    };
+    Object.assign(window, { openGate, answers: () => answers });
   });
   await shell.evaluate((path) => location.assign(path), `/#view=${letter}`);
   await expect(viewed(shell).getByText('a letter')).toBeVisible();
   await shell.waitForFunction(() => (window as unknown as { answers(): number }).answers() > 1);
   await shell.goBack();
-  await shell.evaluate(() => (window as unknown as { open(): void }).open());
-  // Longer than the viewer looks for a page.
-  await shell.waitForTimeout(2_000);
+  await shell.evaluate(() => (window as unknown as { openGate(): Promise<void> }).openGate());
   expect(new URL(shell.url()).hash).toBe('#live');
   await expect(heading()).toHaveText('Live');
 });
 
 test('a tab that was hidden while the browser stopped the workers still knows its page', async () => {
+  await reloadHurried();
   await openSite();
   await untilViewed(shell, `/${site.address}/`);
   await expect(state()).toHaveText('Verified');
   await setHidden(shell, true);
   await stopWorkers(shell);
   await setHidden(shell, false);
-  // Longer than two polls.
-  await shell.waitForTimeout(7_000);
+  await untilPolledTwice();
   await expect(heading()).toHaveText('Low Tide');
   await expect(state()).toHaveText('Verified');
 });
@@ -286,13 +318,13 @@ test('a link with a modifier key, and the bar’s link, open the site bare in a 
 });
 
 test('a link to another host does not open below the bar, and the viewer offers it for a tab', async () => {
+  await reloadHurried();
   await openSite();
   const content = await untilViewed(shell, `/${site.address}/`);
   await content.getByRole('link', { name: 'Outside' }).click();
   const notice = shell.getByRole('alert').filter({ hasText: 'leads out of the site' });
   await expect(notice).toBeVisible();
-  // Longer than two polls.
-  await shell.waitForTimeout(7_000);
+  await untilPolledTwice();
   await expect(heading()).toHaveText('Low Tide');
   await expect(state()).toHaveCount(0);
   await expect(shell.locator('.viewer-cover')).toHaveCount(1);
@@ -332,7 +364,10 @@ test('an address that leads nowhere opens the gateway’s error page, and the wa
   await expect(heading()).toHaveText('Explore the Autonomi network');
 });
 
-test('a site opens below the bar offline after it was pinned', async () => {
+test('a site opens below the bar offline after it was pinned', async ({ startPeer, startHost }) => {
+  // Its peer and its host end.
+  site = await startSiteOnOwnOrigin({ startPeer, startHost }, files);
+  shell = await openShellIn(context, site.root);
   await openSite();
   const content = await untilViewed(shell, `/${site.address}/`);
   await bar().getByRole('button', { name: 'Pin' }).click();
