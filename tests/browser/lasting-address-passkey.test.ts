@@ -5,7 +5,7 @@ import { toHex } from '../../src/address.ts';
 import { seedOfKeyFile } from '../../src/owner/owned-pointers.ts';
 import { seedOfPhrase } from '../../src/owner/recovery-phrase.ts';
 import { saveBackup, sectionIn } from '../support/backup-screen.ts';
-import { expect, openShellIn, test } from '../support/chromium.ts';
+import { expect, openShellIn, openWorkerIn, sceneOfFile, test } from '../support/chromium.ts';
 import {
   action,
   addressOf,
@@ -14,6 +14,7 @@ import {
   createPointer,
   filesIn,
   fillNewPassphrase,
+  openFreshPublish,
   openPublish,
   passphrase,
   publishPage,
@@ -29,17 +30,25 @@ let root: string;
 // Keys of passphrases are derived in 1,000,000 rounds, several times in each test.
 test.describe.configure({ timeout: 120_000 });
 
-test.beforeEach(async ({ startPeer, folder }) => {
-  ({ root } = await startPublisher(startPeer, folder));
+const scene = sceneOfFile(async ({ startPeer, folder, context }) => {
+  const { root } = await startPublisher(startPeer, folder);
+  return { root, context, empty: await openWorkerIn(context, root) };
+});
+
+test.beforeEach(() => {
+  root = scene().root;
 });
 
 const formIn = (page: Page) => section(page).getByRole('form');
 const alertIn = (page: Page) => formIn(page).getByRole('alert');
 const send = (page: Page, button: string) => formIn(page).getByRole('button', { name: button }).click();
 
-/** Opens the screen with a published page, in a tab with an authenticator. */
-async function openWithPage(context: BrowserContext, options?: { hasPrf?: boolean }) {
-  const page = await openPublish(context, root);
+/**
+ * Opens the screen with a published page, in a tab with an authenticator.
+ * @param own another context than that of the scene.
+ */
+async function openWithPage({ own, ...options }: { own?: BrowserContext; hasPrf?: boolean } = {}) {
+  const page = await (own ? openPublish(own, root) : openFreshPublish(scene().empty));
   const authenticator = await addAuthenticator(page, options);
   await publishPage(page, 'First');
   return { page, authenticator };
@@ -51,10 +60,8 @@ async function start(page: Page, what: string): Promise<Locator> {
   return formIn(page);
 }
 
-test('a passkey alone creates a lasting address, signs an update after a reload, and exports the key', async ({
-  context,
-}) => {
-  const { page, authenticator } = await openWithPage(context);
+test('a passkey alone creates a lasting address, signs an update after a reload, and exports the key', async () => {
+  const { page, authenticator } = await openWithPage();
   const words = await createPointer(page, 'Garden', 'passkey');
   await expect(row(page, 'Garden')).toContainText('Leads to First');
   expect(await authenticator.credentials()).toMatchObject([{ rpId: 'antway.localhost', userName: 'Garden' }]);
@@ -89,8 +96,8 @@ test('a passkey alone creates a lasting address, signs an update after a reload,
   await expect.poll(() => authenticator.credentials()).toEqual([]);
 });
 
-test('a passkey signs the files of a folder', async ({ context, folder }) => {
-  const { page } = await openWithPage(context);
+test('a passkey signs the files of a folder', async ({ folder }) => {
+  const { page } = await openWithPage();
   await createPointer(page, 'Garden', 'passkey');
   await page.getByRole('button', { name: 'Publish something else' }).click();
   const site = writeFiles(mkdtempSync(join(folder, 'signed-')), { 'index.html': '<h1>Signed</h1>' });
@@ -109,9 +116,9 @@ test('a passkey signs the files of a folder', async ({ context, folder }) => {
   expect(key.trim()).toMatch(/^[0-9a-f]{3904}$/);
 });
 
-test('a key can have a passphrase and a passkey, and a backup needs the passphrase', async ({ context }) => {
+test('a key can have a passphrase and a passkey, and a backup needs the passphrase', async () => {
   test.slow();
-  const { page, authenticator } = await openWithPage(context);
+  const { page, authenticator } = await openWithPage();
   const words = await createPointer(page, 'Garden');
   const ways = () => start(page, 'Passphrase and passkey');
   const changed = async () => {
@@ -188,7 +195,7 @@ test('a passkey that the user refuses, forgets or has lost signs nothing, and th
   context,
 }) => {
   await context.clock.install();
-  const { page, authenticator } = await openWithPage(context);
+  const { page, authenticator } = await openWithPage({ own: context });
   const words = await createPointer(page, 'Garden', 'passkey');
   const address = await addressOf(page, 'Garden');
   await publishPage(page, 'Second');
@@ -237,10 +244,8 @@ test('a passkey that the user refuses, forgets or has lost signs nothing, and th
   await expect(row(page, 'Garden')).toContainText('state 2');
 });
 
-test('an authenticator without a PRF leaves the user with the passphrase, and no passkey stays', async ({
-  context,
-}) => {
-  const { page, authenticator } = await openWithPage(context, { hasPrf: false });
+test('an authenticator without a PRF leaves the user with the passphrase, and no passkey stays', async () => {
+  const { page, authenticator } = await openWithPage({ hasPrf: false });
   await section(page).getByRole('button', { name: 'New lasting address' }).click();
   const form = formIn(page);
   await form.getByLabel('Your name for it').fill('Garden');
@@ -267,10 +272,8 @@ test('an authenticator without a PRF leaves the user with the passphrase, and no
   await expect(row(page, 'Garden').locator('.phrase-words li')).toHaveCount(24);
 });
 
-test('a passkey that gives no secret any more is not called useless, as the key may need it', async ({
-  context,
-}) => {
-  const { page, authenticator } = await openWithPage(context);
+test('a passkey that gives no secret any more is not called useless, as the key may need it', async () => {
+  const { page, authenticator } = await openWithPage();
   await createPointer(page, 'Garden', 'passkey');
   await authenticator.loseThePrf();
   await start(page, 'Show the 24 words');
@@ -280,13 +283,11 @@ test('a passkey that gives no secret any more is not called useless, as the key 
   await expect(alertIn(page)).not.toContainText('you can delete it');
 });
 
-test('a passkey that a key uses stays, although its form was closed before all was stored', async ({
-  context,
-}) => {
-  const { page, authenticator } = await openWithPage(context);
+test('a passkey that a key uses stays, although its form was closed before all was stored', async () => {
+  const { page, authenticator } = await openWithPage();
   const words = await createPointer(page, 'Garden');
   // Another tab signs an update.
-  const other = await openPublish(context, root);
+  const other = await openPublish(scene().context, root);
   const address = await addressOf(page, 'Garden');
   await other.evaluate(
     (name) =>
@@ -317,8 +318,8 @@ test('a passkey that a key uses stays, although its form was closed before all w
   expect(await authenticator.credentials()).toHaveLength(1);
 });
 
-test('a passkey of an address that was not created is deleted', async ({ context }) => {
-  const { page, authenticator } = await openWithPage(context);
+test('a passkey of an address that was not created is deleted', async () => {
+  const { page, authenticator } = await openWithPage();
   await section(page).getByRole('button', { name: 'New lasting address' }).click();
   await formIn(page).getByLabel('a passkey').check();
   await send(page, 'Continue');
@@ -328,10 +329,8 @@ test('a passkey of an address that was not created is deleted', async ({ context
   await expect.poll(() => authenticator.credentials()).toEqual([]);
 });
 
-test('without the browser’s own key, a confirmed passkey decrypts nothing, and the words bring the key back', async ({
-  context,
-}) => {
-  const { page } = await openWithPage(context);
+test('without the browser’s own key, a confirmed passkey decrypts nothing, and the words bring the key back', async () => {
+  const { page } = await openWithPage();
   const words = await createPointer(page, 'Garden', 'passkey');
   await page.evaluate(
     () =>
@@ -373,7 +372,7 @@ test('the profile on the disk has neither the seed nor the passkey’s output, a
   const launch = () =>
     playwright.chromium.launchPersistentContext(profile, { ...test.info().project.use.launchOptions });
   const before = await launch();
-  const { page } = await openWithPage(before);
+  const { page } = await openWithPage({ own: before });
   const words = await createPointer(page, 'Garden', 'passkey');
   const address = await addressOf(page, 'Garden');
   const stored = await storedPasskey(page, address);
@@ -415,7 +414,7 @@ test('where the browser says that it has no PRF, or sites share the origin, no p
     if (location.hostname !== 'antway.localhost') return;
     PublicKeyCredential.getClientCapabilities = async () => ({ 'extension:prf': false });
   });
-  const { page } = await openWithPage(context);
+  const { page } = await openWithPage({ own: context });
   await section(page).getByRole('button', { name: 'New lasting address' }).click();
   await expect(formIn(page).getByLabel('Repeat the passphrase')).toBeVisible();
   await expect(formIn(page).getByLabel('a passkey')).toHaveCount(0);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Page } from '@playwright/test';
 import { seedOfPhrase } from '../../src/owner/recovery-phrase.ts';
 import { openBackup, saveBackup, sectionIn } from '../support/backup-screen.ts';
-import { expect, fetchIn, openShellIn, test } from '../support/chromium.ts';
+import { expect, fetchIn, openShellIn, openWorkerIn, sceneOfFile, test } from '../support/chromium.ts';
 import {
   action,
   addressOf,
@@ -12,6 +12,7 @@ import {
   filesIn,
   fillNewPassphrase,
   fillPointerForm,
+  openFreshPublish,
   openPublish,
   passphrase,
   publishPage,
@@ -20,17 +21,20 @@ import {
   sendWords,
   startPublisher,
 } from '../support/lasting-address.ts';
-import type { PeerProcess } from '../support/peer-process.ts';
 import { writeFiles } from '../support/publish-screen.ts';
 
-let peer: PeerProcess;
 let root: string;
 
 // Keys are derived in 1,000,000 rounds, several times in each test.
 test.describe.configure({ timeout: 120_000 });
 
-test.beforeEach(async ({ startPeer, folder }) => {
-  ({ peer, root } = await startPublisher(startPeer, folder));
+const scene = sceneOfFile(async ({ startPeer, folder, context }) => {
+  const { root } = await startPublisher(startPeer, folder);
+  return { root, context, empty: await openWorkerIn(context, root) };
+});
+
+test.beforeEach(() => {
+  root = scene().root;
 });
 
 async function confirm(page: Page, button: string, typed = passphrase): Promise<void> {
@@ -42,7 +46,7 @@ async function confirm(page: Page, button: string, typed = passphrase): Promise<
 /** The title of the content for a visitor with another profile. */
 async function titleForVisitors(page: Page, address: string): Promise<string> {
   const visitor = await page.context().browser()!.newContext();
-  const shell = await openShellIn(visitor, root);
+  const shell = await openWorkerIn(visitor, root);
   const { text } = await fetchIn(shell, `/${address}`);
   await visitor.close();
   return /<title>(.*)<\/title>/.exec(text)?.[1] ?? text;
@@ -50,8 +54,8 @@ async function titleForVisitors(page: Page, address: string): Promise<string> {
 
 test('an address stays while its content changes, returns to an earlier state, and freezes', {
   tag: '@smoke',
-}, async ({ context }) => {
-  const page = await openPublish(context, root);
+}, async () => {
+  const page = await openFreshPublish(scene().empty);
   await publishPage(page, 'First');
   await createPointer(page, 'My garden');
   const address = await addressOf(page, 'My garden');
@@ -81,11 +85,10 @@ test('an address stays while its content changes, returns to an earlier state, a
 });
 
 test('a new address that one peer did not take is marked with the name of the peer until it is stored', async ({
-  context,
   startPeer,
 }) => {
   const refusing = await startPeer({ token: 'open sesame', webTransport: 'none' });
-  const page = await openPublish(context, root);
+  const page = await openFreshPublish(scene().empty);
   await publishPage(page, 'First');
   await section(page).getByRole('button', { name: 'New lasting address' }).click();
   const form = section(page).getByRole('form');
@@ -108,10 +111,8 @@ test('a new address that one peer did not take is marked with the name of the pe
   await expect(row(page, 'Garden')).not.toContainText('not stored');
 });
 
-test('the result of a publication leads to a lasting address for it, a new one or an own one', async ({
-  context,
-}) => {
-  const page = await openPublish(context, root);
+test('the result of a publication leads to a lasting address for it, a new one or an own one', async () => {
+  const page = await openFreshPublish(scene().empty);
   const result = page.getByRole('region', { name: 'Published', exact: true });
   const form = section(page).getByRole('form');
   await publishPage(page, 'First');
@@ -149,10 +150,9 @@ test('the result of a publication leads to a lasting address for it, a new one o
 });
 
 test('the key comes back from its file and from its words, with the state that the peers have', async ({
-  context,
   browser,
 }) => {
-  const page = await openPublish(context, root);
+  const page = await openFreshPublish(scene().empty);
   await publishPage(page, 'First');
   const words = await createPointer(page, 'Garden');
   const address = await addressOf(page, 'Garden');
@@ -203,11 +203,10 @@ test('the key comes back from its file and from its words, with the state that t
 });
 
 test('a backup brings the key to another browser with the same passphrase, but not where sites share an origin', async ({
-  context,
   browser,
 }) => {
   test.slow();
-  const page = await openPublish(context, root);
+  const page = await openFreshPublish(scene().empty);
   await publishPage(page, 'First');
   await createPointer(page, 'Garden');
   const address = await addressOf(page, 'Garden');
@@ -252,7 +251,12 @@ test('a backup brings the key to another browser with the same passphrase, but n
 
 test('two tabs never sign one counter, and a peer that is away ends a change before it is signed', async ({
   context,
+  startPeer,
+  folder,
 }) => {
+  // Its peer ends.
+  const own = await startPublisher(startPeer, folder);
+  root = own.root;
   const page = await openPublish(context, root);
   await publishPage(page, 'First');
   await createPointer(page, 'Garden');
@@ -272,7 +276,7 @@ test('two tabs never sign one counter, and a peer that is away ends a change bef
 
   // The page offers what needs the key only after its host has answered that keys are safe here.
   await expect(action(page, 'Change where it leads', 'Garden')).toBeVisible();
-  await peer.kill();
+  await own.peer.kill();
   await action(page, 'Change where it leads', 'Garden').click();
   await confirm(page, 'Change it');
   await expect(section(page).getByRole('alert')).toContainText('PEERS_UNREACHABLE');
@@ -306,11 +310,11 @@ test('the profile on the disk contains neither the seed nor the words', async ({
   expect(isFound).toBe(true);
 });
 
-test('where sites share the gateway’s origin, no key is made and nothing is signed', async ({
-  context,
-  folder,
-}) => {
-  const page = await openShellIn(context, `${root.replace('antway.localhost', '127.0.0.1')}/#publish`);
+test('where sites share the gateway’s origin, no key is made and nothing is signed', async ({ folder }) => {
+  const page = await openShellIn(
+    scene().context,
+    `${root.replace('antway.localhost', '127.0.0.1')}/#publish`,
+  );
   await expect(section(page)).toContainText('their scripts could reach your keys');
   await expect(section(page).getByRole('button')).toHaveCount(0);
   await publishPage(page, 'First');

@@ -4,16 +4,16 @@ import type { Page } from '@playwright/test';
 import { shortAddress } from '../../src/address.ts';
 import { OwnerKey } from '../../src/owner/owner-key.ts';
 import { seedOfPhrase } from '../../src/owner/recovery-phrase.ts';
-import { expect, openShellIn, test } from '../support/chromium.ts';
+import { expect, openShellIn, openWorkerIn, sceneOfFile, test } from '../support/chromium.ts';
+import { openFreshPage } from '../support/fresh-shell.ts';
 import {
   createPointer,
-  openPublish,
+  openFreshPublish,
   passphrase,
   publishPage,
   section,
   startPublisher,
 } from '../support/lasting-address.ts';
-import { setSettings } from '../support/names-screen.ts';
 import { publish } from '../support/publish.ts';
 import { writeFiles } from '../support/publish-screen.ts';
 import { keyFileOf, listedFile, signatureFields, tarWithFields } from '../support/signatures.ts';
@@ -22,6 +22,11 @@ import { untilViewed } from '../support/viewer.ts';
 // Keys are derived in 1,000,000 rounds, several times in each test.
 test.describe.configure({ timeout: 120_000 });
 
+const scene = sceneOfFile(async ({ startPeer, folder, context }) => {
+  const { peer, root } = await startPublisher(startPeer, folder);
+  return { peer, root, empty: await openWorkerIn(context, root) };
+});
+
 async function openFiles(page: Page, root: string, address: string): Promise<void> {
   await page.goto('about:blank');
   await page.goto(`${root}/#view=${address}/`);
@@ -29,11 +34,12 @@ async function openFiles(page: Page, root: string, address: string): Promise<voi
   await page.getByRole('button', { name: 'Files', exact: true }).click();
 }
 
-test('a signed publication has the same address each time, and its files show the user’s key', {
-  tag: '@smoke',
-}, async ({ context, startPeer, folder }) => {
-  const { root } = await startPublisher(startPeer, folder);
-  const page = await openPublish(context, root);
+test('a signed publication has the same address each time, and its files show the user’s key', async ({
+  browser,
+  folder,
+}) => {
+  const { root } = scene();
+  const page = await openFreshPublish(scene().empty);
   await publishPage(page, 'First');
   const words = await createPointer(page, 'My garden');
   await page.getByRole('button', { name: 'Publish something else' }).click();
@@ -70,7 +76,7 @@ test('a signed publication has the same address each time, and its files show th
   await expect(listedFile(page, 'a b.txt')).toContainText(by);
 
   // Another profile does not have the key.
-  const visitor = await page.context().browser()!.newContext();
+  const visitor = await browser.newContext();
   const shell = await openShellIn(visitor, root);
   await openFiles(shell, root, addresses[0]!);
   await expect(listedFile(shell, 'index.html')).toContainText(`Signed by ${shortAddress(key.hex)}`, {
@@ -79,13 +85,8 @@ test('a signed publication has the same address each time, and its files show th
   await visitor.close();
 });
 
-test('does not publish without the signatures that the user wants', async ({
-  context,
-  startPeer,
-  folder,
-}) => {
-  const { root } = await startPublisher(startPeer, folder);
-  const page = await openPublish(context, root);
+test('does not publish without the signatures that the user wants', async ({ folder }) => {
+  const page = await openFreshPublish(scene().empty);
   await expect(section(page)).toContainText('New lasting address');
   await page
     .locator('input[name=folder]')
@@ -98,11 +99,9 @@ test('does not publish without the signatures that the user wants', async ({
 });
 
 test('shows the user’s name for a signer, unsigned files and archives, in both languages', async ({
-  context,
-  startPeer,
-  folder,
+  browser,
 }) => {
-  const { peer, root } = await startPublisher(startPeer, folder);
+  const { peer, root } = scene();
   const alice = new OwnerKey(new Uint8Array(32).fill(1));
   const text = '<!doctype html><title>Low Tide</title>';
   const files = { 'index.html': text, 'plain.txt': 'plain', 'archive.tar.key': keyFileOf(alice) };
@@ -111,8 +110,7 @@ test('shows the user’s name for a signer, unsigned files and archives, in both
   );
   const signed = await publish(tar, peer);
   const unsigned = await publish(await tarWithFields({ 'index.html': text }, () => ''), peer);
-  const page = await openShellIn(context, root);
-  await setSettings(page, { names: { alice: alice.address.hex } });
+  const page = await openFreshPage(scene().empty, '', { names: { alice: alice.address.hex } });
 
   await openFiles(page, root, signed);
   const short = shortAddress(alice.address.hex);
@@ -128,7 +126,7 @@ test('shows the user’s name for a signer, unsigned files and archives, in both
   await expect(listedFile(page, 'index.html')).toBeVisible();
   await expect(page.locator('.site-panel')).not.toContainText(/sign/i);
 
-  const german = await page.context().browser()!.newContext({ locale: 'de-DE' });
+  const german = await browser.newContext({ locale: 'de-DE' });
   const shell = await openShellIn(german, root);
   await shell.goto(`${root}/#view=${signed}/`);
   await untilViewed(shell, `/${signed}/`);

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BrowserContext, Locator, Page } from '@playwright/test';
 import { expect, openShellIn } from './chromium.ts';
+import { openFreshPage } from './fresh-shell.ts';
 import { distFolder } from './paths.ts';
 import type { PeerProcess } from './peer-process.ts';
 import type { Processes } from './processes.ts';
@@ -27,6 +28,14 @@ export const row = (page: Page, name: string) =>
 
 export async function openPublish(context: BrowserContext, root: string): Promise<Page> {
   const page = await openShellIn(context, `${root}/#publish`);
+  await shellStored(page);
+  await expect(section(page)).toBeVisible();
+  return page;
+}
+
+/** As `openPublish`, in the profile of a file's scene. Parameter as of `openFreshPage`. */
+export async function openFreshPublish(empty: Page): Promise<Page> {
+  const page = await openFreshPage(empty, '#publish');
   await shellStored(page);
   await expect(section(page)).toBeVisible();
   return page;
