@@ -1,36 +1,47 @@
 import { type Browser, chromium, type Page } from '@playwright/test';
-import { test as base, expect } from '../../support/chromium.ts';
+import { expect, openShellIn, test } from '../../support/chromium.ts';
+import { setSettings } from '../../support/names-screen.ts';
 import type { PeerProcess } from '../../support/peer-process.ts';
+import { ProcessGroup } from '../../support/processes.ts';
 
-interface Fixtures {
-  /** The shell of a host with these peers, in a browser that takes the host for a server of the internet. */
-  openFromInternet(...peers: PeerProcess[]): Promise<Page>;
-}
+let group: ProcessGroup;
+/** It takes the host for a server of the internet. */
+let browser: Browser;
+let url: string;
 
-const test = base.extend<Fixtures>({
-  openFromInternet: async ({ startHost, launchOptions }, use) => {
-    const browsers: Browser[] = [];
-    await use(async (...peers) => {
-      const host = await startHost({ peers: peers.map(({ url }) => url) });
-      const { port } = new URL(host.url);
-      const url = `http://gateway.test:${port}`;
-      const browser = await chromium.launch({
-        ...launchOptions,
-        args: [
-          ...(launchOptions.args ?? []),
-          '--host-resolver-rules=MAP gateway.test 127.0.0.1',
-          `--unsafely-treat-insecure-origin-as-secure=${url}`,
-          `--ip-address-space-overrides=127.0.0.1:${port}=public`,
-        ],
-      });
-      browsers.push(browser);
-      const page = await browser.newPage();
-      await page.goto(url);
-      return page;
-    });
-    await Promise.all(browsers.map((browser) => browser.close()));
-  },
+test.describe.configure({ mode: 'default' });
+test.beforeAll(async ({ launchOptions }) => {
+  group = new ProcessGroup();
+  const host = await group.startHost({ peers: [] });
+  const { port } = new URL(host.url);
+  url = `http://gateway.test:${port}`;
+  browser = await chromium.launch({
+    ...launchOptions,
+    args: [
+      ...(launchOptions.args ?? []),
+      '--host-resolver-rules=MAP gateway.test 127.0.0.1',
+      `--unsafely-treat-insecure-origin-as-secure=${url}`,
+      `--ip-address-space-overrides=127.0.0.1:${port}=public`,
+    ],
+  });
 });
+
+test.afterEach(() => Promise.all(browser.contexts().map((context) => context.close())));
+test.afterAll(async () => {
+  await browser?.close();
+  await group?.[Symbol.asyncDispose]();
+});
+
+/** The shell of a user with these peers, in a new profile. */
+async function openFromInternet(...peers: PeerProcess[]): Promise<Page> {
+  const context = await browser.newContext();
+  const page = await openShellIn(context, url);
+  if (peers.length > 0) {
+    await setSettings(page, { peers: peers.map(({ url }) => url) });
+    await page.reload();
+  }
+  return page;
+}
 
 const status = (page: Page) => page.getByRole('banner').getByRole('button').first();
 const details = (page: Page) => page.getByRole('region', { name: 'Connection', exact: true });
@@ -50,7 +61,6 @@ const allow = (page: Page) =>
 for (const decision of ['none', 'denied'] as const) {
   test(`the shell asks for the local network after a click, and explains a refusal (decision: ${decision})`, async ({
     startPeer,
-    openFromInternet,
   }) => {
     const page = await openFromInternet(await startPeer({ webTransport: 'none' }));
     if (decision === 'denied') await deny(page);
@@ -68,7 +78,7 @@ for (const decision of ['none', 'denied'] as const) {
   });
 }
 
-test('a peer that does not run is not taken for a refusal', async ({ startPeer, openFromInternet }) => {
+test('a peer that does not run is not taken for a refusal', async ({ startPeer }) => {
   const peer = await startPeer({ webTransport: 'none' });
   const page = await openFromInternet(peer);
   await peer.kill();
@@ -79,7 +89,7 @@ test('a peer that does not run is not taken for a refusal', async ({ startPeer, 
   await expect(details(page).getByRole('alert')).toContainText('Nothing answers there.');
 });
 
-test('adding a peer on this computer explains a refusal too', async ({ startPeer, openFromInternet }) => {
+test('adding a peer on this computer explains a refusal too', async ({ startPeer }) => {
   const peer = await startPeer({ webTransport: 'none' });
   const page = await openFromInternet();
   await deny(page);
