@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { BrowserContext, Page } from '@playwright/test';
+import type { BrowserContext, Page, Request } from '@playwright/test';
 import { Address } from '../../src/address.ts';
 import type { SiteOrigin } from '../../src/gateway/state/site-origins.ts';
 import type { Settings } from '../../src/server-config.ts';
@@ -299,18 +299,34 @@ test('the shell offers the move once, and the settings still offer it', { tag: '
   await expect(offerIn(shell)).toHaveCount(0);
 });
 
-for (const [where, prepare] of [
-  ['the other address does not answer', () => context.route(`${root}/-/probe-*`, (route) => route.abort())],
+/** Resolves after the app has rendered what it knows, and has had the answer that comes before each probe. */
+function untilAsked(shell: Page): Promise<void> {
+  return shell.evaluate(async () => {
+    for (let round = 0; round < 3; round++) {
+      await new Promise(requestAnimationFrame);
+      await fetch('/-/health');
+    }
+  });
+}
+
+for (const [where, probes, prepare] of [
+  [
+    'the other address does not answer',
+    3,
+    () => context.route(`${root}/-/probe-*`, (route) => route.abort()),
+  ],
   [
     'another build answers at the other address',
+    3,
     () =>
       context.route(`${root}/-/probe-*`, (route) =>
         route.fulfill({ json: { antway: 'ab'.repeat(32) }, headers: { 'Access-Control-Allow-Origin': '*' } }),
       ),
   ],
-  ['the host gives no site an origin of its own', async () => writeConfig({ isolation: 'path' })],
+  ['the host gives no site an origin of its own', 0, async () => writeConfig({ isolation: 'path' })],
   [
     'the library is already there',
+    0,
     async () => {
       former = root;
     },
@@ -319,10 +335,18 @@ for (const [where, prepare] of [
   test(`the shell offers no move if ${where}`, async () => {
     await prepare();
     const shell = await openShell(former, '#settings');
-    await expect(shell.getByRole('region', { name: 'Reset' })).toBeVisible();
-    await expect.poll(async () => (await fetchIn(shell, '/-/config')).status).toBe(200);
-    // A probe takes less.
-    await shell.waitForTimeout(2_000);
+    const probed: Request[] = [];
+    shell.on('request', (request) => {
+      if (request.url().includes('/-/probe-')) probed.push(request);
+    });
+    await shell.reload();
+    await expect(shell.getByRole('region', { name: 'Peers' })).toContainText(
+      'This list comes from the host.',
+    );
+    await expect.poll(() => probed.length).toBe(probes);
+    await probed.at(-1)?.response();
+    await untilAsked(shell);
+    expect(probed).toHaveLength(probes);
     await expect(offerIn(shell)).toHaveCount(0);
   });
 }
