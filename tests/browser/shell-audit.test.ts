@@ -1,7 +1,8 @@
 import { chromium, type Page } from '@playwright/test';
 import lighthouse, { desktopConfig } from 'lighthouse';
 import { expectAccessible } from '../support/accessibility.ts';
-import { expect, Gateway, openWithoutScripts, test } from '../support/chromium.ts';
+import { expect, Gateway, openWithoutScripts, sceneOfFile, test } from '../support/chromium.ts';
+import { openFreshShell } from '../support/fresh-shell.ts';
 import { freePort } from '../support/loopback-server.ts';
 import { publish } from '../support/publish.ts';
 import { knownPeers } from '../support/publish-screen.ts';
@@ -14,18 +15,22 @@ const viewports = {
   phone: { width: 390, height: 844 },
 };
 
+const scene = sceneOfFile(async ({ startPeer, openWorker }) => {
+  const peer = await startPeer();
+  const letter = await publish(Buffer.from('a letter'), peer);
+  return { gateway: await openWorker({ peers: [peer.url], names: { letter } }) };
+});
+
+/** On a phone, `tests/screens` audits the screens too. */
+const tagOf = (device: string) => (device === 'desktop' ? [] : ['@full']);
+
 for (const [device, viewport] of Object.entries(viewports)) {
-  test(`axe finds no violation on any screen, light or dark, on a ${device}`, async ({
-    startPeer,
-    openGateway,
-  }) => {
+  const tag = tagOf(device);
+  test(`axe finds no violation on any screen, light or dark, on a ${device}`, { tag }, async () => {
     test.setTimeout(180_000);
-    const peer = await startPeer();
-    const address = await publish(Buffer.from('a letter'), peer);
-    const gateway = await openGateway({ peers: [peer.url], names: { letter: address } });
+    const gateway = await openFreshShell(scene().gateway, 'letter');
     const page = gateway.shell;
     await page.setViewportSize(viewport);
-    await page.goto(`${gateway.url}/letter`);
     await openWithoutScripts(page);
     await page.goto(`${gateway.url}/#settings`);
     await page.getByRole('region', { name: 'Names', exact: true }).waitFor();
@@ -59,42 +64,40 @@ for (const [device, viewport] of Object.entries(viewports)) {
   });
 }
 
-test('axe finds no violation on the offer to move the library and on the page that takes it over', async ({
-  startPeer,
-  openGateway,
-}) => {
-  const peer = await startPeer();
-  const { shell, url } = await openGateway({ peers: [peer.url] });
-  const missing = 'ab'.repeat(32);
-  const settings = { peers: [peer.url], names: { sample: missing }, denied: ['cd'.repeat(32)] };
-  await shell.evaluate(
-    async ([settings, pin]) => {
-      await fetch('/-/settings', { method: 'PUT', body: settings });
-      await fetch('/-/pins', { method: 'POST', body: pin });
-    },
-    [JSON.stringify(settings), JSON.stringify({ address: missing, action: 'pin' })] as const,
-  );
-  await shell.goto(`${url}/#settings`);
-  await shell.reload();
-  const section = shell.getByRole('region', { name: 'Another address of this gateway' });
-  const opened = shell.context().waitForEvent('page');
-  await section.getByRole('button', { name: 'Move the library there…' }).click();
-  const popup = await opened;
-  const take = popup.getByRole('button', { name: 'Take it over' });
-  for (const viewport of Object.values(viewports)) {
+for (const [device, viewport] of Object.entries(viewports)) {
+  test(`axe finds no violation on the offer to move the library and on the page that takes it over, on a ${device}`, {
+    tag: tagOf(device),
+  }, async () => {
+    const { shell, url } = await openFreshShell(scene().gateway);
+    const missing = 'ab'.repeat(32);
+    const settings = { names: { sample: missing }, denied: ['cd'.repeat(32)] };
+    await shell.evaluate(
+      async ([settings, pin]) => {
+        await fetch('/-/settings', { method: 'PUT', body: settings });
+        await fetch('/-/pins', { method: 'POST', body: pin });
+      },
+      [JSON.stringify(settings), JSON.stringify({ address: missing, action: 'pin' })] as const,
+    );
+    await shell.goto(`${url}/#settings`);
+    await shell.reload();
+    const section = shell.getByRole('region', { name: 'Another address of this gateway' });
+    const opened = shell.context().waitForEvent('page');
+    await section.getByRole('button', { name: 'Move the library there…' }).click();
+    const popup = await opened;
+    const take = popup.getByRole('button', { name: 'Take it over' });
     await popup.setViewportSize(viewport);
     await expect(take).toBeVisible();
     await audit(popup, 'what is offered');
-  }
-  await popup.bringToFront();
-  await expect(take).toHaveAttribute('aria-disabled', 'false');
-  await take.press('Enter');
-  await expect(popup.getByRole('button', { name: 'Try again' })).toBeVisible();
-  await audit(popup, 'what was not taken over');
-  await shell.goto(`${url}/#library`);
-  await section.getByRole('button', { name: 'Delete it here…' }).click();
-  await audit(shell, 'what is left at the former address');
-});
+    await popup.bringToFront();
+    await expect(take).toHaveAttribute('aria-disabled', 'false');
+    await take.press('Enter');
+    await expect(popup.getByRole('button', { name: 'Try again' })).toBeVisible();
+    await audit(popup, 'what was not taken over');
+    await shell.goto(`${url}/#library`);
+    await section.getByRole('button', { name: 'Delete it here…' }).click();
+    await audit(shell, 'what is left at the former address');
+  });
+}
 
 /** Waits for what a screen asks the gateway for. */
 async function filled(page: Page, screen: string): Promise<void> {
@@ -124,7 +127,7 @@ const forms = {
 for (const [device, { config }] of Object.entries(forms)) {
   test(
     `Lighthouse finds the shell fast, accessible and standards-compliant on a ${device}`,
-    { tag: '@release' },
+    { tag: '@full' },
     async ({ startHost }, info) => {
       test.setTimeout(600_000);
       const host = await startHost({ peers: ['/'] });

@@ -2,7 +2,8 @@ import type { Page } from '@playwright/test';
 import { Address } from '../../../src/address.ts';
 import { createTarchive } from '../../../src/archive/create-tar.ts';
 import { listFolder } from '../../../src/cli/folder.ts';
-import { expect, fetchIn, openWithoutScripts, test } from '../../support/chromium.ts';
+import { expect, fetchIn, openWithoutScripts, sceneOfFile, test } from '../../support/chromium.ts';
+import { openFreshShell } from '../../support/fresh-shell.ts';
 import { layoutShift, mostShift, observeLayoutShifts } from '../../support/layout.ts';
 import { fromRoot } from '../../support/paths.ts';
 import type { PeerProcess } from '../../support/peer-process.ts';
@@ -27,17 +28,29 @@ async function publishSample(peer: PeerProcess) {
 /** Waits until the network, the pictures and the layout are quiet. */
 async function settle(page: Page): Promise<void> {
   await page.waitForLoadState('networkidle');
-  await page.waitForTimeout(700);
+  await page.evaluate(async () => {
+    await document.fonts.ready;
+    const near = [...document.images].filter((image) => image.loading !== 'lazy');
+    await Promise.all(near.map((image) => image.decode().catch(() => undefined)));
+    // The browser reports a shift after the frame that shows it.
+    for (let frame = 0; frame < 3; frame++) await new Promise(requestAnimationFrame);
+  });
 }
 
-test('a first visit leads to the first picture of the sample site within three clicks', async ({
-  startPeer,
-  startHost,
-  page,
-}) => {
+const scene = sceneOfFile(async ({ startPeer, startHost, openWorker }) => {
   const peer = await startPeer();
   const sample = await publishSample(peer);
-  const host = await startHost({ peers: [peer.url], sample });
+  return {
+    peer,
+    sample,
+    /** Its visitors have new profiles. */
+    host: await startHost({ peers: [peer.url], sample }),
+    withoutSample: await openWorker({ peers: [peer.url], names: { sample: 'ab'.repeat(32) } }),
+  };
+});
+
+test('a first visit leads to the first picture of the sample site within three clicks', async ({ page }) => {
+  const { host } = scene();
   let clicks = 0;
   await page.exposeFunction('countClick', () => clicks++);
   await page.addInitScript(() => {
@@ -65,13 +78,8 @@ test('a first visit leads to the first picture of the sample site within three c
   await expect(region(page, 'Recommended by this gateway').getByRole('link')).toHaveText([/Low Tide/]);
 });
 
-test('where sites have own origins, one click opens the sample site with its picture', async ({
-  startPeer,
-  startHost,
-  page,
-}) => {
-  const peer = await startPeer();
-  const host = await startHost({ peers: [peer.url], sample: await publishSample(peer) });
+test('where sites have own origins, one click opens the sample site with its picture', async ({ page }) => {
+  const { host } = scene();
   await page.goto(host.url.replace('127.0.0.1', 'antway.localhost'));
   await sampleLink(page).click();
   const picture = viewed(page).locator('main img').first();
@@ -83,14 +91,10 @@ test('where sites have own origins, one click opens the sample site with its pic
 });
 
 test('the start page starts the worker of the sample’s origin, and nothing counts as opened', async ({
-  startPeer,
-  startHost,
   context,
   page,
 }) => {
-  const peer = await startPeer();
-  const sample = await publishSample(peer);
-  const host = await startHost({ peers: [peer.url], sample });
+  const { host, sample } = scene();
   await page.goto(host.url.replace('127.0.0.1', 'antway.localhost'));
   const site = `http://${Address.fromHex(sample.address).base32}.${new URL(page.url()).host}`;
   const workers = () => context.serviceWorkers().map((worker) => worker.url());
@@ -104,9 +108,8 @@ test('the start page starts the worker of the sample’s origin, and nothing cou
   await expect(viewed(page).locator('main img').first()).toBeVisible();
 });
 
-test('a host without a sample and a catalogue shows neither', async ({ openGateway, startPeer }) => {
-  const peer = await startPeer();
-  const { shell } = await openGateway({ peers: [peer.url], names: { sample: 'ab'.repeat(32) } });
+test('a host without a sample and a catalogue shows neither', async () => {
+  const { shell } = await openFreshShell(scene().withoutSample);
   await expect(region(shell, 'Last opened')).toContainText('Nothing yet');
   await expect(sampleLink(shell)).toHaveCount(0);
   await expect(region(shell, 'Recommended by this gateway')).toHaveCount(0);
@@ -156,14 +159,11 @@ test('catalogues show their sources, keep hostile titles as text, and leave out 
   await expect(viewed(shell).getByRole('link', { name: 'index.txt' })).toBeVisible();
 });
 
-test('a user adds a list of sites in the settings, and removes it; the gateway reads no list before that', async ({
-  startPeer,
-  openGateway,
-}) => {
-  const peer = await startPeer();
+test('a user adds a list of sites in the settings, and removes it; the gateway reads no list before that', async () => {
+  const { peer } = scene();
   const letter = await publish(Buffer.from('a letter'), peer);
   const list = await publish(Buffer.from(JSON.stringify([{ title: 'A letter', address: letter }])), peer);
-  const gateway = await openGateway({ peers: [peer.url] });
+  const gateway = await openFreshShell(scene().withoutSample);
   const { shell } = gateway;
   expect((await gateway.fetch(`/-/lists?address=${list}`)).status).toBe(403);
 
@@ -193,14 +193,14 @@ test('a user adds a list of sites in the settings, and removes it; the gateway r
 });
 
 for (const [device, viewport] of Object.entries(windows)) {
-  test(`no screen moves by more than ${mostShift} while it loads, on a ${device}`, async ({
-    startPeer,
+  // `tests/screens` measures it in windows of all widths.
+  const tag = device === 'desktop' ? [] : ['@full'];
+  test(`no screen moves by more than ${mostShift} while it loads, on a ${device}`, { tag }, async ({
     startHost,
     browser,
   }) => {
     test.setTimeout(180_000);
-    const peer = await startPeer();
-    const sample = await publishSample(peer);
+    const { peer, sample } = scene();
     const letters = await Promise.all(
       Array.from({ length: 6 }, (_, i) => publish(Buffer.from(`letter ${i}`), peer)),
     );
@@ -237,11 +237,10 @@ for (const [device, viewport] of Object.entries(windows)) {
 }
 
 test('names that arrive after the other parts of the start page do not move its rows', async ({
-  startPeer,
   startHost,
   browser,
 }) => {
-  const peer = await startPeer();
+  const { peer } = scene();
   const entries = await Promise.all(
     Array.from({ length: 6 }, async (_, i) => ({
       title: `Letter ${i}`,
