@@ -1,18 +1,17 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { cpus } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { BrowserContext, Page } from '@playwright/test';
+import type { Browser, Page } from '@playwright/test';
 import { unpackTar } from 'modern-tar';
 import { createTarchive } from '../../src/archive/create-tar.ts';
 import { listFolder } from '../../src/cli/folder.ts';
 import { publishFile } from '../../src/publish/publish.ts';
-import { expect, fetchIn, Gateway, openWithoutScripts, test } from '../support/chromium.ts';
+import { expect, fetchIn, Gateway, openWithoutScripts, sceneOfFile, test } from '../support/chromium.ts';
+import { openFreshShell } from '../support/fresh-shell.ts';
 import type { PeerProcess } from '../support/peer-process.ts';
 import { codec, noise, publish } from '../support/publish.ts';
 import { knownPeers } from '../support/publish-screen.ts';
 import { untilViewed, viewed } from '../support/viewer.ts';
-import { residentBytes } from './memory.ts';
 import { UploadGate } from './upload-gate.ts';
 
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
@@ -44,8 +43,8 @@ async function resultOf(page: Page, label: string): Promise<string> {
   return (await line.locator('.result-text').textContent())!;
 }
 
-async function anotherProfile(context: BrowserContext): Promise<Page> {
-  const other = await context.browser()!.newContext();
+async function anotherProfile(browser: Browser): Promise<Page> {
+  const other = await browser.newContext();
   return other.newPage();
 }
 
@@ -62,6 +61,16 @@ async function expectSame(page: Page, root: string, expected: Record<string, Uin
   }
 }
 
+const letterBytes = Buffer.from('a letter');
+
+const scene = sceneOfFile(async ({ startPeer, openWorker }) => {
+  // Another origin may only write with a token.
+  const peer = await startPeer({ token: 'open sesame' });
+  const letter = await publish(letterBytes);
+  const gateway = await openWorker({ peers: [peer.url], names: { letter } });
+  return { peer, gateway, withoutPeer: await openWorker({ peers: [] }) };
+});
+
 test.describe('publishing', () => {
   let peer: PeerProcess;
   let gateway: Gateway;
@@ -70,17 +79,15 @@ test.describe('publishing', () => {
   // Encryption takes as long as the machine's other work lets it.
   test.describe.configure({ timeout: 120_000 });
 
-  test.beforeEach(async ({ startPeer, openGateway }) => {
-    // Another origin may only write with a token.
-    peer = await startPeer({ token: 'open sesame' });
-    gateway = await openGateway({ peers: [peer.url] });
+  test.beforeEach(async () => {
+    peer = scene().peer;
+    gateway = await openFreshShell(scene().gateway, '#publish');
     shell = gateway.shell;
-    await shell.goto(`${gateway.url}/#publish`);
   });
 
   test('a folder is published, and opens in another browser with every byte equal', async ({
     folder,
-    context,
+    browser,
   }) => {
     const site = write(join(folder, 'garden'), { ...files, '.git/config': 'private', '.DS_Store': 'x' });
     await choose(shell, site);
@@ -105,7 +112,7 @@ test.describe('publishing', () => {
     expect(address).toBe(same.address.hex);
     expect(await resultOf(shell, 'ant:// link')).toBe(`ant://${address}/`);
 
-    const page = await anotherProfile(context);
+    const page = await anotherProfile(browser);
     await Gateway.open(gateway.host, page);
     await page.goto(await resultOf(shell, 'Link'));
     await openWithoutScripts(page);
@@ -115,7 +122,7 @@ test.describe('publishing', () => {
     await page.context().close();
   });
 
-  test('a single file stays a file, with its name in the link', async ({ folder }) => {
+  test('a single file stays a file, with its name in the link', { tag: '@smoke' }, async ({ folder }) => {
     write(folder, { 'a letter.txt': 'Dear reader' });
     await choose(shell, join(folder, 'a letter.txt'), 'files');
     await shell.getByLabel('Write token').fill('open sesame');
@@ -157,6 +164,7 @@ test.describe('publishing', () => {
   });
 
   test('without a valid peer nothing is sent, and the shell shows the reason', async ({ folder }) => {
+    const before = storedFiles(peer.storeFolder);
     write(folder, { 'a.txt': 'something' });
     await choose(shell, join(folder, 'a.txt'), 'files');
     const targets = shell.getByRole('region', { name: 'Where to' });
@@ -167,11 +175,13 @@ test.describe('publishing', () => {
     await publishButton(shell).click();
     await expect(targets.getByRole('alert')).toContainText('Enter an https:// URL');
     await expect(shell.getByLabel('Another peer')).toBeFocused();
-    expect(storedFiles(peer.storeFolder)).toEqual([]);
+    expect(storedFiles(peer.storeFolder)).toEqual(before);
   });
 
-  test('a private file opens by its link alone, and no peer has its map', async ({ folder, context }) => {
-    const site = write(join(folder, 'diary'), files);
+  test('a private file opens by its link alone, and no peer has its map', async ({ folder, browser }) => {
+    // No other test publishes it.
+    const secretFiles = { ...files, 'diary.txt': 'Fog again.' };
+    const site = write(join(folder, 'diary'), secretFiles);
     await choose(shell, site);
     await shell.getByLabel('Write token').fill('open sesame');
     await shell.getByRole('radio', { name: 'Private' }).check();
@@ -182,14 +192,14 @@ test.describe('publishing', () => {
     expect(link).toMatch(/\/#manifest\/[\w-]+$/);
     await expect(done).toContainText('in the library of this browser');
 
-    const page = await anotherProfile(context);
+    const page = await anotherProfile(browser);
     await page.goto(link);
     await page.getByRole('button', { name: 'Open it' }).click();
     const content = await untilViewed(page, /^\/[0-9a-f]{64}\/$/);
     await expect(content.getByRole('heading')).toHaveText('Garden');
     const root = new URL(page.url()).hash.replace('#view=', '/');
     await page.goto(gateway.url);
-    await expectSame(page, root, files);
+    await expectSame(page, root, secretFiles);
 
     // The map's record, as a public publishing would have stored it, and the manifest that holds it.
     const { entries } = await listFolder(site, []);
@@ -280,10 +290,8 @@ test.describe('publishing', () => {
 test.describe('choosing', () => {
   let shell: Page;
 
-  test.beforeEach(async ({ openGateway }) => {
-    const gateway = await openGateway({ peers: [] });
-    shell = gateway.shell;
-    await shell.goto(`${gateway.url}/#publish`);
+  test.beforeEach(async () => {
+    ({ shell } = await openFreshShell(scene().withoutPeer, '#publish'));
   });
 
   const small = { 'index.html': '<h1>Here</h1>', 'b/c.txt': 'deeper' };
@@ -370,7 +378,7 @@ test.describe('choosing', () => {
     folder,
     startPeer,
     startHost,
-    context,
+    browser,
   }) => {
     const site = write(join(folder, 'diary'), small);
     await choose(shell, site);
@@ -403,7 +411,7 @@ test.describe('choosing', () => {
 
     const peer = await startPeer();
     for (const { header, data } of members) await peer.put(header.name, data!);
-    const page = await anotherProfile(context);
+    const page = await anotherProfile(browser);
     const elsewhere = await Gateway.open(await startHost({ peers: [peer.url] }), page);
     const { hash } = new URL(link);
     await page.goto('about:blank');
@@ -482,9 +490,11 @@ test.describe('choosing', () => {
   });
 });
 
-test('a file is published by WebTransport to a peer that has only pinned certificates', {
-  tag: '@smoke',
-}, async ({ folder, startPeer, openGateway }) => {
+test('a file is published by WebTransport to a peer that has only pinned certificates', async ({
+  folder,
+  startPeer,
+  openGateway,
+}) => {
   const peer = await startPeer({ token: 'open sesame' });
   const { webTransport, certificateHashes } = peer.listening;
   const origin = `https://${new URL(webTransport!).host}`;
@@ -510,35 +520,6 @@ test('a file is published by WebTransport to a peer that has only pinned certifi
   await expectSame(shell, `/${address}`, { '': repeated(7, 9_000_000) });
 });
 
-test('300 MB are published with bounded memory', async ({ folder, openGateway }) => {
-  test.setTimeout(300_000);
-  const gateway = await openGateway({ peers: ['/'] });
-  const shell = gateway.shell;
-  const part = 30_000_000;
-  for (let i = 0; i < 10; i++) write(join(folder, 'large'), { [`${i}.bin`]: repeated(i, part) });
-  await shell.goto(`${gateway.url}/#publish`);
-  await choose(shell, join(folder, 'large'));
-  await expect(shell.getByRole('region', { name: 'large' })).toContainText('300 MB before compression');
-  const before = await residentBytes(shell);
-  await publishButton(shell).click();
-  let most = 0;
-  const done = shell.getByRole('region', { name: 'Published', exact: true });
-  await expect
-    .poll(
-      async () => {
-        most = Math.max(most, await residentBytes(shell));
-        return done.isVisible();
-      },
-      { timeout: 270_000, intervals: [250] },
-    )
-    .toBe(true);
-  test.info().annotations.push({ type: 'memory', description: `${before} before, ${most} at most` });
-  // All of the browser's processes: compressors, chunks on their way, and what waits to be collected. Holding what is
-  // published as well would be 300 MB on top of that.
-  const workers = Math.min(cpus().length, 4);
-  expect(most - before).toBeLessThan(280_000_000 + workers * 75_000_000);
-});
-
 /** The chunks that a peer holds. */
 function storedFiles(folder: string): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -554,12 +535,10 @@ function repeated(seed: number, size: number): Buffer {
 test('links open in the viewer while a publication continues, and leaving asks first', async ({
   folder,
   startPeer,
-  openGateway,
 }) => {
   const peer = await startPeer();
-  const letter = await publish(Buffer.from('a letter'), peer);
-  const { shell, url } = await openGateway({ peers: [peer.url], names: { letter } });
-  await shell.goto(`${url}/letter`);
+  const letter = await publish(letterBytes, peer);
+  const { shell, url } = await openFreshShell(scene().gateway, 'letter', { peers: [peer.url] });
   await openWithoutScripts(shell);
   await shell.goto(`${url}/#publish`);
   const gate = await UploadGate.start(peer.url);
@@ -606,9 +585,8 @@ test('links open in the viewer while a publication continues, and leaving asks f
   }
 });
 
-test('leaving asks first if a private link could not be stored', async ({ folder, openGateway }) => {
-  const { shell, url } = await openGateway({ peers: [] });
-  await shell.goto(`${url}/#publish`);
+test('leaving asks first if a private link could not be stored', async ({ folder }) => {
+  const { shell } = await openFreshShell(scene().withoutPeer, '#publish');
   await shell.evaluate(() => {
     const { fetch } = window;
     window.fetch = async (input, init) =>
