@@ -59,9 +59,7 @@ async function audit(shell: Page): Promise<void> {
   await expectAccessible(shell, { include: '.backup' });
 }
 
-test('a user backs up everything in one browser and restores it in another one at another origin, where the pin opens without any peer', {
-  tag: '@smoke',
-}, async () => {
+test('a user backs up everything in one browser and restores it in another one at another origin, where the pin opens without any peer', async () => {
   test.setTimeout(240_000);
   const [pinned, visited] = [await publishSite('Pinned'), await publishSite('Visited')];
   const manifest = await makePrivateManifest('Letters', { 'index.html': '<title>Private</title>' }, peer);
@@ -146,7 +144,9 @@ test('a user backs up everything in one browser and restores it in another one a
   );
 });
 
-test('a backup without contents has a restored pin fetch its chunks from peers', async () => {
+test('a backup without contents has a restored pin fetch its chunks from peers', {
+  tag: '@smoke',
+}, async () => {
   test.slow();
   const pinned = await publishSite('Pinned');
   const shell = await openShellIn(device, `${host.url}/#settings`);
