@@ -1,8 +1,9 @@
 import type { Page } from '@playwright/test';
-import { expect, fetchIn, type Gateway, stopWorkers } from '../support/chromium.ts';
+import { expect, fetchIn, type Gateway, scenesOfFile, stopWorkers } from '../support/chromium.ts';
 import { test as deployments } from '../support/chromium-deployments.ts';
 import { Deployment, nextVersion } from '../support/deployment.ts';
 import { dropInFolder } from '../support/embedding-site.ts';
+import type { PeerProcess } from '../support/peer-process.ts';
 import { publish } from '../support/publish.ts';
 import { shellStored } from '../support/shell-stored.ts';
 import { StaticHost } from '../support/static-host.ts';
@@ -18,30 +19,49 @@ const attack = (name: string, outcome: string, body: Body) => declare(group, nam
 /** The text of a forged shell. */
 const forgery = 'FORGED SHELL';
 
-interface Scene {
+interface Parts {
+  peer: PeerProcess;
   gateway: Gateway;
-  /** A page of a site that may run scripts on the gateway's origin. */
-  attacker: Page;
+  /** A site that may run scripts on the gateway's origin. */
   site: string;
 }
 
-/** Opens the shell, and a site that the user trusts on the same origin. */
-async function openScene({
+interface Scene extends Parts {
+  /** A page of the site. */
+  attacker: Page;
+}
+
+/** Opens the shell, and publishes a site. */
+async function prepare({
   startPeer,
   openGateway,
-}: Pick<Fixtures, 'startPeer' | 'openGateway'>): Promise<Scene> {
+}: Pick<Fixtures, 'startPeer' | 'openGateway'>): Promise<Parts> {
   const peer = await startPeer();
   const site = await publish(
     await makeTarchive({ 'index.html': '<!doctype html><title>Trusted</title>' }),
     peer,
   );
-  const gateway = await openGateway({ peers: [peer.url], isolation: 'path' });
-  await shellStored(gateway.shell);
-  await decide(gateway.shell, site, 'trusted');
-  const attacker = await gateway.openPage(`/${site}/`);
-  await expect(attacker).toHaveTitle('Trusted');
-  return { gateway, attacker, site };
+  return { peer, gateway: await openGateway({ peers: [peer.url], isolation: 'path' }), site };
 }
+
+const parts = scenesOfFile<'shared', Parts>(prepare);
+
+/** Has the worker store all files of the shell anew, and opens the site, which the user trusts. */
+async function attackable({ gateway, ...others }: Parts): Promise<Scene> {
+  const { shell } = gateway;
+  await shell.evaluate(async () => {
+    for (const name of await caches.keys()) await caches.delete(name);
+  });
+  await stopWorkers(shell);
+  await shellStored(shell);
+  await decide(shell, others.site, 'trusted');
+  const attacker = await gateway.openPage(`/${others.site}/`);
+  await expect(attacker).toHaveTitle('Trusted');
+  return { gateway, ...others, attacker };
+}
+
+/** The attacks share a gateway whose host runs on. */
+const openShared = async () => attackable(await parts('shared'));
 
 async function decide(shell: Page, address: string, decision: string): Promise<void> {
   const headers = { 'Content-Type': 'application/json' };
@@ -177,8 +197,8 @@ async function damagedFiles(page: Page): Promise<number> {
 attack(
   'A trusted page overwrites all files in the shell’s cache; then the user revokes trust and resets the gateway.',
   'The worker compares each file with its hash, and shows the real shell.',
-  async ({ startPeer, openGateway }) => {
-    const { gateway, attacker, site } = await openScene({ startPeer, openGateway });
+  async () => {
+    const { gateway, attacker, site } = await openShared();
     await forgeCaches(attacker, 'text');
     await decide(gateway.shell, site, 'restricted');
     // Revoking trust has the worker check its files.
@@ -203,8 +223,8 @@ attack(
 attack(
   'A trusted page puts another list of the shell’s files into the cache, and a script of its own that the list names.',
   'The worker’s script has the hash of the list: the worker fetches the real list, and serves the real script.',
-  async ({ startPeer, openGateway }) => {
-    const { gateway, attacker } = await openScene({ startPeer, openGateway });
+  async () => {
+    const { gateway, attacker } = await openShared();
     const script = await forgeList(attacker);
     const opened = await reopen(gateway);
     const answer = await fetchIn(opened.page, script);
@@ -217,16 +237,12 @@ attack(
 attack(
   'A trusted page puts other WebAssembly in place of the worker’s Brotli decoder.',
   'The worker compiles only the module whose hash it has.',
-  async ({ startPeer, openGateway }) => {
-    const { gateway, attacker } = await openScene({ startPeer, openGateway });
+  async () => {
+    const { peer, gateway, attacker } = await openShared();
     await forgeWasm(attacker);
-    const peer = await startPeer();
     const text = 'compressible '.repeat(1000);
     const address = await publish(Buffer.from(text), peer);
     await stopWorkers(gateway.shell);
-    const settings = { method: 'PUT', headers: { 'Content-Type': 'application/json' } };
-    const body = JSON.stringify({ peers: [peer.url] });
-    expect((await fetchIn(gateway.shell, '/-/settings', { ...settings, body })).status).toBe(200);
     expect(await fetchIn(gateway.shell, `/${address}`)).toMatchObject({ status: 200, size: text.length });
     expect(await damagedFiles(gateway.shell)).toBe(1);
   },
@@ -269,11 +285,10 @@ for (const [kind, name] of [
     kind === 'other headers'
       ? 'The worker makes the headers itself: only the verified bytes come from the cache.'
       : 'The worker stops reading at the limit, fetches the files from the host and shows the real shell.',
-    async ({ startPeer, openGateway }) => {
+    async () => {
       deployments.setTimeout(180_000);
-      const { gateway, attacker } = await openScene({ startPeer, openGateway });
-      const other = await startPeer();
-      await forgeCaches(attacker, kind, `${other.url}/-/info`);
+      const { peer, gateway, attacker } = await openShared();
+      await forgeCaches(attacker, kind, `${peer.url}/-/info`);
       await expectShell(await reopen(gateway));
       await expectShell(await reopen(gateway, '/index.html?from=a-link'));
     },
@@ -284,7 +299,7 @@ attack(
   'A trusted page deletes all caches of the gateway.',
   'The worker fetches its files from the host, checks them and stores them again.',
   async ({ startPeer, openGateway }) => {
-    const { gateway, attacker } = await openScene({ startPeer, openGateway });
+    const { gateway, attacker } = await attackable(await prepare({ startPeer, openGateway }));
     await attacker.evaluate(async () => {
       for (const name of await caches.keys()) await caches.delete(name);
     });
@@ -298,7 +313,7 @@ attack(
   'A trusted page forges the shell’s files, and the host cannot be reached.',
   'A page of the worker’s own says so, in the user’s language; the forgery is not shown.',
   async ({ startPeer, openGateway }) => {
-    const { gateway, attacker } = await openScene({ startPeer, openGateway });
+    const { gateway, attacker } = await attackable(await prepare({ startPeer, openGateway }));
     // Also what the worker's page depends on.
     await writeSettings(attacker, { language: '__proto__', theme: '"><script>' });
     await forgeCaches(attacker, 'text');
