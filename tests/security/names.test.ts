@@ -1,7 +1,15 @@
 import type { BrowserContext, Page } from '@playwright/test';
 import { Address } from '../../src/address.ts';
 import { limits } from '../../src/limits.ts';
-import { expect, type HostConfig, openShellIn, openTitled, stopWorkers, test } from '../support/chromium.ts';
+import {
+  expect,
+  type HostConfig,
+  openShellIn,
+  openTitled,
+  sceneOfFile,
+  stopWorkers,
+  test,
+} from '../support/chromium.ts';
 import { openBySearch, region, setSettings, settingsOf } from '../support/names-screen.ts';
 import type { PeerProcess } from '../support/peer-process.ts';
 import { PointerOwner } from '../support/pointers.ts';
@@ -18,40 +26,71 @@ const probes = 'The user’s names';
 const picture = '<svg xmlns="http://www.w3.org/2000/svg" width="7" height="7"/>';
 const page = (title: string, body = '') => `<!doctype html><title>${title}</title>${body}`;
 
+interface Scene {
+  peer: PeerProcess;
+  context: BrowserContext;
+  /** The site that the user calls `~bank`. */
+  bank: string;
+  /** A site that the user would confuse with it. */
+  trap: string;
+  /** Starts the host of a gateway that asks this peer. */
+  start(config: Partial<HostConfig>): Promise<PeerProcess>;
+  /** A host that names a site `start`, and has the list `club`. */
+  club(): Promise<PeerProcess>;
+  /** A host without origins for sites, which trusts the attacker's site, and has another list `club`. */
+  shared(): Promise<PeerProcess>;
+  /** A site whose page has the title `Attacker`. */
+  attacker: string;
+}
+
+const scene = sceneOfFile<Scene>(async ({ startPeer, startHost, context }) => {
+  const peer = await startPeer();
+  const site = async (files: Record<string, string>) => publish(await makeTarchive(files), peer);
+  const bank = await site({ 'index.html': page('Bank'), 'p.svg': picture });
+  const trap = await site({ 'index.html': page('Trap'), 'p.svg': picture });
+  const attacker = await site({ 'index.html': page('Attacker') });
+  const start = (config: Partial<HostConfig>) => startHost({ peers: [peer.url], ...config });
+  let club: Promise<PeerProcess> | undefined;
+  let shared: Promise<PeerProcess> | undefined;
+  const startClub = async () =>
+    start({ names: { start: trap }, nameLists: { club: await listAt(peer, { shop: trap }) } });
+  const startShared = async () => {
+    const nameLists = { club: await listAt(peer, { shop: bank }) };
+    return start({ isolation: 'path', trusted: [attacker], nameLists });
+  };
+  return {
+    ...{ peer, context, bank, trap, attacker, start },
+    club: () => (club ??= startClub()),
+    shared: () => (shared ??= startShared()),
+  };
+});
+
 let peer: PeerProcess;
 let context: BrowserContext;
 /** Origin of the gateway, without a slash at its end. */
 let root: string;
-/** The site that the user calls `~bank`. */
 let bank: string;
-/** A site that the user would confuse with it. */
 let trap: string;
 
 // Each attack opens several pages.
 test.describe.configure({ timeout: 180_000 });
 
-test.beforeEach(async ({ startPeer, browser }) => {
-  peer = await startPeer();
-  bank = await publishSite({ 'index.html': page('Bank'), 'p.svg': picture });
-  trap = await publishSite({ 'index.html': page('Trap'), 'p.svg': picture });
-  context = await browser.newContext();
+test.beforeEach(() => {
+  ({ peer, context, bank, trap } = scene());
 });
-
-test.afterEach(() => context.close());
 
 async function publishSite(files: Record<string, string>): Promise<string> {
   return publish(await makeTarchive(files), peer);
 }
 
-const listOf = (names: object, title?: string) =>
+/** Publishes a list of names. */
+const listAt = (peer: PeerProcess, names: object, title?: string) =>
   publish(Buffer.from(JSON.stringify({ antwayNames: 1, ...(title && { title }), names })), peer);
 
-/** Starts a gateway, and gives the user the name `~bank`. @returns the start page. */
-async function open(
-  startHost: (config: HostConfig) => Promise<PeerProcess>,
-  config: Partial<HostConfig> = {},
-): Promise<Page> {
-  const host = await startHost({ peers: [peer.url], ...config });
+const listOf = (names: object, title?: string) => listAt(peer, names, title);
+
+/** Gives the user of a gateway the name `~bank`. @returns the start page. */
+async function open(host: PeerProcess): Promise<Page> {
   root = `http://antway.localhost:${new URL(host.url).port}`;
   const shell = await openShellIn(context, root);
   await setSettings(shell, { names: { bank } });
@@ -85,7 +124,7 @@ attack(
   lists,
   'a list gives the user’s name, the host’s name and names that look like them to another address',
   'The user’s name opens the user’s site. Each other name opens nothing by itself, and shows all its meanings.',
-  async ({ startHost }) => {
+  async () => {
     const alike = ['Bank', 'Bаnk', 'BANK', 'ваnк', 'Ƅank', 'b-ank'];
     const list = await listOf({
       ...{ bank: trap, start: trap },
@@ -94,7 +133,7 @@ attack(
     const cyrillic = await listOf({ сосо: trap });
     const greek = await listOf({ ΚΙΝΟ: trap });
     const nameLists = { evil: list, two: cyrillic, three: greek };
-    const shell = await open(startHost, { names: { start: bank }, nameLists });
+    const shell = await open(await scene().start({ names: { start: bank }, nameLists }));
     await setSettings(shell, { names: { bank, coco: bank, Kino: bank } });
     // The first name of its look stays, with a warning. The others are left out.
     await expect(listed(shell, 'evil')).toHaveText([
@@ -133,7 +172,7 @@ attack(
   lists,
   'a list has names with markup, paths, addresses, controls and marks of direction, and such a title',
   'They are left out and counted. The title is text in one line.',
-  async ({ startHost }) => {
+  async () => {
     const bad = [
       ...[
         '<img src=x onerror=alert(1)>',
@@ -152,7 +191,7 @@ attack(
     ];
     const names = { fine: trap, ...Object.fromEntries(bad.map((name) => [name, trap])) };
     const title = '<img src=x onerror="document.title=1">\u202e\n\u0007 the title';
-    const shell = await open(startHost, { nameLists: { evil: await listOf(names, title) } });
+    const shell = await open(await scene().start({ nameLists: { evil: await listOf(names, title) } }));
     await expect(listed(shell, 'evil')).toHaveText(['fine@evil']);
     await shell.goto(`${root}/#settings`);
     const state = stateOf(shell, 'evil');
@@ -171,7 +210,7 @@ attack(
   lists,
   'lists with the most and the longest names, too many names, too many bytes and deep nesting',
   'The largest list is shown within the window. The others are refused, and change no other name.',
-  async ({ startHost }) => {
+  async () => {
     // Three of the letters from a to h tell the names apart.
     const nameOf = (i: number) => [i >> 6, i >> 3, i].map((digit) => 'abcdefgh'[digit & 7]).join('');
     const named = (count: number, length: number) =>
@@ -184,7 +223,7 @@ attack(
       heavy: await publishText(`{"antwayNames":1,"names":{}}${' '.repeat(limits.listBytes)}`),
       deep: await publishText('['.repeat(30_000)),
     };
-    const shell = await open(startHost, { nameLists });
+    const shell = await open(await scene().start({ nameLists }));
     await shell.setViewportSize({ width: 390, height: 800 });
     await expect(listed(shell, 'full')).toHaveCount(300);
     const overflow = () => shell.evaluate(() => document.documentElement.scrollWidth - innerWidth);
@@ -204,16 +243,18 @@ attack(
   lists,
   'a list at pointers that lead to each other, and a list whose names lead to itself and to such pointers',
   'The list is refused, the name is an error, and all other names open.',
-  async ({ startHost }) => {
+  async () => {
     const [one, other, itself] = [new PointerOwner(41), new PointerOwner(42), new PointerOwner(43)];
     peer.putPointer(one.address.hex, one.sign(1n, other.address, 'pointer'));
     peer.putPointer(other.address.hex, other.sign(1n, one.address, 'pointer'));
     const names = { itself: itself.address.hex, loop: one.address.hex, fine: trap };
     const list = await listOf(names);
     peer.putPointer(itself.address.hex, itself.sign(1n, Address.fromHex(list)));
-    const shell = await open(startHost, {
-      nameLists: { loop: one.address.hex, evil: itself.address.hex },
-    });
+    const shell = await open(
+      await scene().start({
+        nameLists: { loop: one.address.hex, evil: itself.address.hex },
+      }),
+    );
     await expect(listed(shell, 'evil')).toHaveText(['itself@evil', 'loop@evil', 'fine@evil']);
     await shell.goto(`${root}/#settings`);
     await expect(stateOf(shell, 'loop').first()).toContainText('TOO_LARGE');
@@ -231,14 +272,14 @@ attack(
   lists,
   'a peer serves an older state of a list’s pointer, and a state that another owner has signed',
   'The names stay those of the newest state that the browser has seen.',
-  async ({ startHost }) => {
+  async () => {
     const [owner, thief] = [new PointerOwner(44), new PointerOwner(45)];
     const before = Address.fromHex(await listOf({ shop: trap }));
     const after = Address.fromHex(await listOf({ shop: bank }));
     const forged = Address.fromHex(await listOf({ shop: trap, more: trap }));
     const serve = (record: Uint8Array) => peer.putPointer(owner.address.hex, record);
     serve(owner.sign(1n, before));
-    const shell = await open(startHost, { nameLists: { club: owner.address.hex } });
+    const shell = await open(await scene().start({ nameLists: { club: owner.address.hex } }));
     await expect(listed(shell, 'club')).toHaveText(['shop@club']);
     await follow(shell, '/~shop@club/');
     await untilViewed(shell, `/${trap}/`);
@@ -267,8 +308,8 @@ attack(
   links,
   'a page leads to `/~…` with dots, escaped slashes, controls, marks of direction, schemes and broken escapes',
   'Only a path within the site of a name opens. Everything else opens nothing, and is shown as text.',
-  async ({ startHost }) => {
-    const shell = await open(startHost, { names: { start: trap } });
+  async () => {
+    const shell = await open(await scene().club());
     const inUrls = [
       ...[
         '/~',
@@ -388,8 +429,8 @@ attack(
   probes,
   'another site loads `/~name/` as picture, script, style, frame, object, film and data, for a name that exists and one that does not',
   'All results are equal.',
-  async ({ startHost }) => {
-    await open(startHost, { nameLists: { club: await listOf({ shop: trap }) } });
+  async () => {
+    await open(await scene().club());
     await using outside = await Outside.start();
     const results = [];
     for (const name of ['bank', 'none', 'shop@club', 'none@club']) {
@@ -408,11 +449,8 @@ attack(
   probes,
   'another site opens `/~name/` in a window and counts its frames, and leads its own window there and counts the history after the way back',
   'Both are equal for a name that exists and one that does not.',
-  async ({ startHost }) => {
-    await open(startHost, {
-      names: { start: trap },
-      nameLists: { club: await listOf({ shop: trap }) },
-    });
+  async () => {
+    await open(await scene().club());
     await using outside = await Outside.start();
     const open_ = (text: string) => `${root}/#open=${encodeURIComponent(text)}`;
     const until = (tab: Page, address: string | null) =>
@@ -456,7 +494,7 @@ attack(
   probes,
   'a site with scripts writes, reads and guesses the user’s names by `fetch`, links, frames, databases, channels and messages, in a tab and in the viewer',
   'The names stay. The site reads none, and a name that exists gives what another gives.',
-  async ({ startHost }) => {
+  async () => {
     const script = `<script>
       const texts = (name) => ['ant://~' + name + '/p.svg', '/~' + name + '/p.svg', gateway + '/~' + name + '/p.svg'];
       const gateway = location.origin.replace(/\\/\\/[a-z2-7]{52}\\./, '//');
@@ -517,7 +555,7 @@ attack(
     const site = await publishSite({
       'index.html': page('Attacker', anchors + script.replace('LIST', `'${list}'`)),
     });
-    const shell = await open(startHost, { nameLists: { club: list } });
+    const shell = await open(await scene().club());
     await expect(listed(shell, 'club')).toHaveText(['shop@club']);
     const settings = await settingsOf(shell);
     expect(settings).toEqual({ names: { bank } });
@@ -549,16 +587,10 @@ attack(
   probes,
   'a trusted page on the gateway’s own origin reads and writes names by `/-/settings` and `/-/lists`, and loads `/~name/`',
   'Every request to the endpoints is refused, and a name that exists gives what another gives.',
-  async ({ startPeer: _, startHost }) => {
-    const list = await listOf({ shop: trap });
-    const attacker = await publishSite({ 'index.html': page('Attacker') });
-    const host = await startHost({
-      peers: [peer.url],
-      isolation: 'path',
-      trusted: [attacker],
-      nameLists: { club: list },
-    });
-    root = host.url;
+  async () => {
+    const list = await listOf({ shop: bank });
+    const { attacker, shared } = scene();
+    root = (await shared()).url;
     const shell = await openShellIn(context, root);
     await setSettings(shell, { names: { bank } });
     const tab = await openTitled(context, `${root}/${attacker}/`, 'Attacker');
@@ -588,12 +620,10 @@ attack(
   lists,
   'a trusted page on the gateway’s own origin writes lists of wrong forms, and with names that look like others, into the browser’s storage',
   'A list with a wrong form is read anew, and all screens work.',
-  async ({ startPeer: _, startHost }) => {
+  async () => {
     const list = await listOf({ shop: bank });
-    const attacker = await publishSite({ 'index.html': page('Attacker') });
-    const config = { peers: [peer.url], isolation: 'path', trusted: [attacker], nameLists: { club: list } };
-    const host = await startHost(config as HostConfig);
-    root = host.url;
+    const { attacker, shared } = scene();
+    root = (await shared()).url;
     const shell = await openShellIn(context, root);
     await expect(listed(shell, 'club')).toHaveText(['shop@club']);
     const tab = await openTitled(context, `${root}/${attacker}/`, 'Attacker');
