@@ -1,5 +1,14 @@
 import type { Frame, Page } from '@playwright/test';
-import { expect, fetchIn, type Gateway, openShellIn, test, trustSite } from '../support/chromium.ts';
+import {
+  expect,
+  fetchIn,
+  type Gateway,
+  openShellIn,
+  type SceneParts,
+  scenesOfFile,
+  test,
+  trustSite,
+} from '../support/chromium.ts';
 import { publish } from '../support/publish.ts';
 import { makeTarchive } from '../support/tarchive.ts';
 import { untilViewed } from '../support/viewer.ts';
@@ -34,17 +43,21 @@ async function allowNodes(gateway: Gateway): Promise<void> {
   expect((await gateway.fetch('/-/settings', { method: 'PUT', body })).status).toBe(200);
 }
 
-/** Opens the shell with connections to nodes, and a site that the user trusts on the same origin. */
-async function openScene({
-  startPeer,
-  openGateway,
-}: Pick<Parameters<Parameters<typeof attack>[3]>[0], 'startPeer' | 'openGateway'>) {
+/** Opens the shell with connections to nodes. */
+async function prepare({ startPeer, openGateway }: Pick<SceneParts, 'startPeer' | 'openGateway'>) {
   const peer = await startPeer();
-  const site = await publish(
-    await makeTarchive({ 'index.html': '<!doctype html><title>Trusted</title>' }),
-    peer,
-  );
-  const gateway = await openGateway({ peers: [peer.url], nodes: [node], isolation: 'path' });
+  return { peer, gateway: await openGateway({ peers: [peer.url], nodes: [node], isolation: 'path' }) };
+}
+
+const scenes = scenesOfFile(async (parts, _: 'shared') => prepare(parts));
+let sites = 0;
+
+/** Opens a new site that the user trusts on the origin of the shell. The attacks share the gateway. */
+async function openScene({ peer, gateway }: Awaited<ReturnType<typeof prepare>>) {
+  const files = { 'index.html': '<!doctype html><title>Trusted</title>', 'number.txt': String(++sites) };
+  const site = await publish(await makeTarchive(files), peer);
+  // The attack before has turned the peers off.
+  expect((await gateway.fetch('/-/settings', { method: 'PUT', body: '{}' })).status).toBe(200);
   const attacker = await gateway.shell.context().newPage();
   await attacker.goto(`${gateway.url}/${site}/`);
   await trustSite(attacker);
@@ -53,14 +66,14 @@ async function openScene({
   return { gateway, attacker };
 }
 
-/** The worker looks for a record, and can ask only nodes. */
+/** The worker looks for a record that it has not looked for, and can ask only nodes. */
 async function askForRecord({ shell }: Gateway): Promise<void> {
-  const { status } = await fetchIn(shell, `/${absent}`);
+  const { status } = await fetchIn(shell, `/${(++sites).toString(16).padStart(64, 'ab')}`);
   expect(status).toBe(504);
 }
 
 test('the worker takes the port of a window of the shell', async ({ startPeer, openGateway }) => {
-  const { gateway } = await openScene({ startPeer, openGateway });
+  const { gateway } = await openScene(await prepare({ startPeer, openGateway }));
   // The shell's own port comes first.
   const nodes = async () => JSON.parse((await gateway.fetch('/-/peers')).text).nodes;
   await expect.poll(nodes).not.toBeNull();
@@ -77,8 +90,8 @@ attack(
   group,
   'a page of a trusted site offers the worker a port for the requests to nodes',
   'the worker takes ports of the shell’s windows only: the page hears of no request',
-  async ({ startPeer, openGateway }) => {
-    const { gateway, attacker } = await openScene({ startPeer, openGateway });
+  async () => {
+    const { gateway, attacker } = await openScene(await scenes('shared'));
     await offerPort(attacker);
     await askForRecord(gateway);
     expect(await heardBy(attacker)).toEqual([]);
@@ -89,8 +102,8 @@ attack(
   group,
   'a page of a trusted site gives itself the shell’s URL, and then offers the worker a port',
   'the URL of the document counts: the page hears of no request',
-  async ({ startPeer, openGateway }) => {
-    const { gateway, attacker } = await openScene({ startPeer, openGateway });
+  async () => {
+    const { gateway, attacker } = await openScene(await scenes('shared'));
     await attacker.evaluate(() => history.replaceState(null, '', '/'));
     await offerPort(attacker);
     await askForRecord(gateway);
@@ -102,8 +115,8 @@ attack(
   group,
   'a frame without a URL of its own in a page of a trusted site offers the worker a port',
   'the frame hears of no request',
-  async ({ startPeer, openGateway }) => {
-    const { gateway, attacker } = await openScene({ startPeer, openGateway });
+  async () => {
+    const { gateway, attacker } = await openScene(await scenes('shared'));
     await attacker.evaluate(() => {
       history.replaceState(null, '', '/');
       const frame = document.createElement('iframe');
@@ -122,8 +135,8 @@ attack(
   group,
   'a page of a trusted site asks for the connections’ state, or turns them on',
   'the endpoints are refused, and the setting stays off',
-  async ({ startPeer, openGateway }) => {
-    const { gateway, attacker } = await openScene({ startPeer, openGateway });
+  async () => {
+    const { gateway, attacker } = await openScene(await scenes('shared'));
     await gateway.fetch('/-/settings', { method: 'PUT', body: '{}' });
     expect((await fetchIn(attacker, '/-/peers')).status).toBe(403);
     const body = JSON.stringify({ useNodes: true });
