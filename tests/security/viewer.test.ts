@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { BrowserContext, Frame, Page } from '@playwright/test';
 import { Address } from '../../src/address.ts';
-import { expect, fetchIn, openShellIn, test } from '../support/chromium.ts';
+import { expect, fetchIn, openShellIn, sceneOfFile, test } from '../support/chromium.ts';
 import type { PeerProcess } from '../support/peer-process.ts';
 import { publish } from '../support/publish.ts';
 import type { Files } from '../support/tar.ts';
@@ -13,29 +13,57 @@ import { Outside } from './hostile-site.ts';
 
 const group = 'The viewer';
 
+const scene = sceneOfFile(async ({ startPeer, startHost, context }) => {
+  const peer = await startPeer();
+  const host = await startHost({ peers: [peer.url] });
+  const root = `http://antway.localhost:${new URL(host.url).port}`;
+  // The next shells find the worker in place.
+  await (await openShellIn(context, root)).close();
+  return { peer, host, context, root };
+});
+
 let peer: PeerProcess;
 let host: PeerProcess;
 let context: BrowserContext;
 let shell: Page;
 let root: string;
+let sites = 0;
 
 const originOf = (address: string) => root.replace('//', `//${Address.fromHex(address).base32}.`);
 const page = (title: string, body: string) => `<!doctype html><title>${title}</title>${body}`;
 const heading = () => shell.getByRole('heading', { level: 1 });
 const state = () => shell.locator('.site-state');
 
-test.beforeEach(async ({ startPeer, startHost, browser }) => {
-  peer = await startPeer();
-  host = await startHost({ peers: [peer.url] });
-  root = `http://antway.localhost:${new URL(host.url).port}`;
-  context = await browser.newContext();
-  shell = await openShellIn(context, root);
+test.beforeEach(async () => {
+  ({ peer, host, context, root } = scene());
+  shell = await openShell(root);
 });
 
-test.afterEach(() => context.close());
+/** Opens a shell whose viewer looks at its frame ten times as often. */
+async function openShell(origin: string): Promise<Page> {
+  const shell = await context.newPage();
+  await shell.addInitScript(() => {
+    if (window !== top) return;
+    const { setInterval } = window;
+    const hasty = (run: () => void, ms = 0, ...rest: unknown[]) => setInterval(run, ms / 10, ...rest);
+    Object.assign(window, { setInterval: hasty });
+  });
+  await shell.goto(origin);
+  await shell.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
+  return shell;
+}
 
+/** Resolves when the viewer has looked at its frame twice from now on, at its page and its worker. */
+async function lookedTwice(origin: string): Promise<void> {
+  // The first answer may belong to a look that began before.
+  for (let look = 0; look < 3; look++) {
+    await shell.waitForResponse((response) => response.url().startsWith(`${origin}/-/view?`));
+  }
+}
+
+/** Publishes a site that differs from all others, so its origin is new to the browser. */
 async function publishSite(files: Files): Promise<string> {
-  return publish(await makeTarchive(files), peer);
+  return publish(await makeTarchive({ ...files, 'number.txt': String(++sites) }), peer);
 }
 
 /** Opens a site in the viewer. @returns its frame, once its page is known to the bar. */
@@ -87,10 +115,10 @@ attack(
       .map((url) => `<iframe src="${url}"></iframe>`)
       .join('');
     const attacker = await publishSite({ 'index.html': page('Attacker', frames) });
-    await view(attacker, 'Attacker');
+    const frame = await view(attacker, 'Attacker');
     const inSite = () => shell.frames().filter((frame) => frame.parentFrame()?.parentFrame());
     await expect.poll(() => inSite().length).toBe(3);
-    await shell.waitForLoadState('networkidle');
+    await frame.waitForLoadState();
     for (const frame of inSite()) {
       const content = await frame.content();
       expect(content).not.toContain('Publishedwords');
@@ -117,9 +145,8 @@ attack(
     });
     const frame = await view(attacker, 'Attacker');
     for (const id of ['top', 'parent', 'form', 'script']) await frame.locator(`#${id}`).click();
-    await shell.waitForTimeout(500);
+    expect(await outside.reachedSoFar(context)).toEqual([]);
     expect(shell.url()).toBe(`${root}/#view=${attacker}/`);
-    expect(outside.reached).toEqual([]);
     await expect(heading()).toHaveText('Attacker');
   },
 );
@@ -174,8 +201,8 @@ document.querySelector('button').onclick = () => {
     const opened = context.waitForEvent('page');
     await frame.getByRole('button').click();
     expect(await (await opened).evaluate(() => window.opener)).toBeNull();
+    // Without a window the script has nothing that could ask on.
     await expect.poll(() => messages).toContain('OPENED null');
-    await shell.waitForTimeout(1_000);
     expect(messages.filter((message) => message.startsWith('STATUS'))).toEqual([]);
   },
 );
@@ -300,14 +327,13 @@ attack(
     await tab.goto(`${root}/#view=${bank}/`);
     await expect(tab.locator('.site-state')).toHaveText('Verified');
     await setHidden(shell, false);
-    // The shell asks the worker when its tab is shown.
-    await shell.waitForTimeout(1_000);
+    await lookedTwice(originOf(bank));
     await frame.getByRole('link').click();
     await expect(viewed(shell).getByText('Phish')).toBeAttached();
     await expect(heading()).toHaveText('Unknown page');
     await expect(state()).toHaveText('Not verified');
-    // The page of the other tab stays open. Longer than two polls.
-    await shell.waitForTimeout(7_000);
+    // The page of the other tab stays open.
+    await lookedTwice(originOf(bank));
     await expect(heading()).toHaveText('Unknown page');
     await expect(shell.locator('.viewer-cover')).toBeVisible();
   },
@@ -324,11 +350,12 @@ attack(
         'Attacker',
         `<p>Here</p><script>
 const { postMessage } = MessagePort.prototype;
-let asked = 0;
+let asked = 0, claims = 0;
 MessagePort.prototype.postMessage = function () {
-  const claims = ['${originOf(bank)}/', '${root}/#settings', '${root}/', 'javascript:alert(1)', 'blob:' + location.origin + '/x', location.origin + '/-/bridge', location.origin + '/' + 'x'.repeat(1e6), { href: 'x' }, null];
+  const all = ['${originOf(bank)}/', '${root}/#settings', '${root}/', 'javascript:alert(1)', 'blob:' + location.origin + '/x', location.origin + '/-/bridge', location.origin + '/' + 'x'.repeat(1e6), { href: 'x' }, null];
   const title = '\\u202e\\u2066Bank\\u0007' + 'W'.repeat(1e6);
-  const claim = claims[asked++ % (claims.length + 1)];
+  claims = all.length;
+  const claim = all[asked++ % (claims + 1)];
   postMessage.call(this, claim === undefined ? [location.origin + '//evil.example/', title] : [claim, 'Bank']);
   for (let i = 0; i < 2000; i++) postMessage.call(this, ['${originOf(bank)}/', 'Bank']);
 };
@@ -336,16 +363,33 @@ for (let i = 0; i < 2000; i++) parent.postMessage(['${originOf(bank)}/', 'Bank']
 </script>`,
       ),
     });
+    // Each look brings thousands of answers, so the viewer looks as often as it does for users.
+    shell = await openShellIn(context, root);
     await shell.goto(`${root}/#view=${attacker}/`);
     await expect(viewed(shell).getByText('Here')).toBeVisible();
-    const seen = new Set<string>();
-    for (let i = 0; i < 30; i++) {
-      seen.add(await shell.evaluate(() => location.hash));
-      seen.add((await heading().textContent())!);
-      await shell.waitForTimeout(500);
-    }
-    const titles = [...seen].filter((each) => !each.startsWith('#'));
-    const hashes = [...seen].filter((each) => each.startsWith('#'));
+    await expect(heading()).toHaveText(/^(?:Attacker|Bank W+)$/);
+    const seen = await shell.evaluateHandle(() => {
+      const seen = { hashes: new Set<string>(), titles: new Set<string>() };
+      const note = () => {
+        seen.hashes.add(location.hash);
+        seen.titles.add(document.querySelector('h1')!.textContent!);
+      };
+      new MutationObserver(note).observe(document, { subtree: true, childList: true, characterData: true });
+      note();
+      return seen;
+    });
+    // The claims that the bar may take.
+    await expect
+      .poll(() => seen.evaluate(({ hashes, titles }) => [hashes.size, titles.size]), { timeout: 60_000 })
+      .toEqual([2, 2]);
+    // From now on the page makes each of its claims once more.
+    const frame = shell.frames().find((each) => each.url() === `${originOf(attacker)}/`)!;
+    const enough = await frame.evaluate<number>('asked + claims + 2');
+    await expect.poll(() => frame.evaluate('asked'), { timeout: 60_000 }).toBeGreaterThan(enough);
+    const { hashes, titles } = await seen.evaluate(({ hashes, titles }) => ({
+      hashes: [...hashes],
+      titles: [...titles],
+    }));
     expect(hashes.sort()).toEqual([`#view=${attacker}/`, `#view=${attacker}//evil.example/`]);
     expect(titles).toHaveLength(2);
     expect(titles).toContain('Attacker');
@@ -355,7 +399,7 @@ for (let i = 0; i < 2000; i++) parent.postMessage(['${originOf(bank)}/', 'Bank']
     // The path leads to the attacker only, also in a new viewer.
     await shell.goto(`${root}/#view=${attacker}//evil.example/`);
     await shell.reload();
-    await shell.waitForTimeout(2_000);
+    await lookedTwice(originOf(attacker));
     expect(new URL(shell.url()).origin).toBe(root);
     for (const frame of shell.frames()) expect(frame.url()).not.toMatch(/^https?:\/\/evil/);
   },
@@ -387,7 +431,7 @@ attack(
     await viewed(shell).getByRole('link').click();
     await expect(heading()).toHaveText('Second');
     await setHidden(shell, false);
-    await shell.waitForTimeout(4_000);
+    await lookedTwice(originOf(site));
     await expect(heading()).toHaveText('Second');
     await expect(state()).toHaveText('Verified');
     expect(new URL(shell.url()).hash).toBe(`#view=${site}/elsewhere.html`);
@@ -411,7 +455,7 @@ attack(
       [host.url, other, 'Bank'],
       [root, `${site}/third.html`, 'Third'],
     ] as const) {
-      shell = await openShellIn(context, origin);
+      shell = await openShell(origin);
       await shell.goto(`${origin}/#view=${site}/`);
       await expect(heading()).toHaveText('First');
       await expect(state()).toHaveText('Verified');
@@ -423,7 +467,7 @@ attack(
       await viewed(shell).getByRole('link').click();
       await expect(heading()).toHaveText('Second');
       await setHidden(shell, false);
-      await shell.waitForTimeout(4_000);
+      await lookedTwice(origin === root ? originOf(site) : origin);
       await expect(heading()).toHaveText('Second');
       expect(new URL(shell.url()).hash).toBe(`#view=${site}/second.html`);
       await tab.close();
@@ -450,7 +494,7 @@ for (const type of ['view', 'visits', 'pins', 'antway:bridge', 'antway:ready', '
       ),
     });
     await view(attacker, 'Attacker');
-    await shell.waitForTimeout(4_000);
+    await lookedTwice(originOf(attacker));
     await expect(heading()).toHaveText('Attacker');
     await expect(state()).toHaveText('Verified');
     expect(JSON.parse((await fetchIn(shell, '/-/pins')).text).pins).toEqual([]);
@@ -492,7 +536,7 @@ attack(
   'the worker answers without scripts, and the viewer’s frame has none: the site could reach the shell’s window',
   async () => {
     const url = host.url;
-    shell = await openShellIn(context, url);
+    shell = await openShell(url);
     const address = await publishSite({
       'index.html': page('Trusted', '<script>top.document.title = "Owned"</script><p>Here</p>'),
       'note.txt': 'a note',
