@@ -7,9 +7,9 @@ import { anttpFixture, type Files, makeTarchive, memberHashes } from '../support
 let peer: PeerProcess;
 let gateway: Gateway;
 
-test.beforeEach(async ({ startPeer, openGateway }) => {
+test.beforeEach(async ({ startPeer, openWorker }) => {
   peer = await startPeer();
-  gateway = await openGateway({ peers: [peer.url] });
+  gateway = await openWorker({ peers: [peer.url] });
 });
 
 test.describe('an archive that AntTP made', () => {

@@ -13,12 +13,12 @@ async function asked(peer: PeerProcess): Promise<{ open: number; get: number }> 
 }
 
 test.describe('on a warm session', () => {
-  test('a cold file comes in one round trip: one OPEN, and no GET', async ({ startPeer, openGateway }) => {
+  test('a cold file comes in one round trip: one OPEN, and no GET', async ({ startPeer, openWorker }) => {
     const peer = await startPeer();
     await peer.putFixture('anttp/tiny3');
     const size = 5_000_000;
     const address = await publish(randomBytes(size), peer);
-    const gateway = await openGateway({ peers: [peer.url] });
+    const gateway = await openWorker({ peers: [peer.url] });
     expect((await gateway.fetch(`/${anttpFixture('tiny3').address}`)).status).toBe(200);
 
     const before = await asked(peer);
@@ -37,12 +37,12 @@ test.describe('on a warm session', () => {
 
   test('a cold file with a nested map comes in one round trip, because the peer decrypts the levels', {
     tag: '@full',
-  }, async ({ startPeer, openGateway }) => {
+  }, async ({ startPeer, openWorker }) => {
     const peer = await startPeer();
     await peer.putFixture('anttp/tiny3');
     const size = 13_000_000;
     const address = await publish(new RepeatingFile(size), peer);
-    const gateway = await openGateway({ peers: [peer.url] });
+    const gateway = await openWorker({ peers: [peer.url] });
     expect((await gateway.fetch(`/${anttpFixture('tiny3').address}`)).status).toBe(200);
 
     const before = await asked(peer);
@@ -54,12 +54,12 @@ test.describe('on a warm session', () => {
 
   test('a cold member of an archive comes in one round trip', { tag: '@full' }, async ({
     startPeer,
-    openGateway,
+    openWorker,
   }) => {
     const peer = await startPeer();
     await peer.putFixture('anttp/tiny3');
     await peer.putFixture('anttp/tarchive_many300');
-    const gateway = await openGateway({ peers: [peer.url] });
+    const gateway = await openWorker({ peers: [peer.url] });
     expect((await gateway.fetch(`/${anttpFixture('tiny3').address}`)).status).toBe(200);
 
     const before = await asked(peer);
