@@ -231,6 +231,14 @@ describe('a pointer', () => {
     }
   });
 
+  it('leads through no pointer that is denied', async () => {
+    const second = new PointerOwner(6);
+    const { versions, peers, resolver } = await setUp([second.address.hex]);
+    peers.given.set(second.address.hex, [second.sign(1n, versions[0]!)]);
+    peers.given.set(owner.address.hex, [owner.sign(1n, second.address, 'pointer')]);
+    await expect(resolver().locate(owner.address)).rejects.toMatchObject({ code: 'DENIED' });
+  });
+
   it('can be requested as a raw record', async () => {
     const { versions, peers, resolver } = await setUp();
     const record = owner.sign(1n, versions[0]!);

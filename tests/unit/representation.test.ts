@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type ByteSource, memorySource, randomAccessSource } from '../../src/content/byte-source.ts';
 import { AntwayError } from '../../src/errors.ts';
 import { type Representation, respond } from '../../src/gateway/http/representation.ts';
+import { LinkRewriter } from '../../src/gateway/links/link-rewriter.ts';
 import { limits } from '../../src/limits.ts';
 import { Trace } from '../../src/stats/trace.ts';
 import { noise } from './support/encrypted-file.ts';
@@ -18,6 +19,7 @@ function ask(
     method = 'GET',
     signal = new AbortController().signal,
     status = undefined as Representation['status'],
+    rewriter = undefined as Representation['rewriter'],
   } = {},
 ) {
   const told = { sent: 0, ended: [] as unknown[] };
@@ -34,6 +36,7 @@ function ask(
     etag,
     headers: { 'Content-Type': 'text/plain', 'Cache-Control': 'max-age=60' },
     ...(status ? { status } : {}),
+    ...(rewriter ? { rewriter, isRewritten: true } : {}),
   };
   const answer = respond(
     representation,
@@ -97,6 +100,17 @@ describe('an answer', () => {
     expect([response.status, response.headers.get('Content-Length')]).toEqual([status, '0']);
     expect(await bytesOf(response)).toHaveLength(0);
     expect(told.ended).toEqual(['whole']);
+  });
+
+  it('with links is rewritten while it streams, and the observer counts what is sent', async () => {
+    const text = `${'<p>text</p>'.repeat(120_000)}<a href="ant://known/page">`;
+    const rewriter = () => new LinkRewriter('html', { urlOf: () => '/at', version: '' });
+    const { answer, told } = ask(memorySource(Buffer.from(text)), {}, { rewriter });
+    const response = await answer;
+    expect(response.headers.get('Content-Length')).toBeNull();
+    const expected = Buffer.from(text.replace('ant://known', '/at'));
+    expect((await bytesOf(response)).equals(expected)).toBe(true);
+    expect(told).toEqual({ sent: expected.length, ended: ['whole'] });
   });
 });
 
