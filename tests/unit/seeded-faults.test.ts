@@ -1,0 +1,34 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { faults } from '../faults/faults.mjs';
+import { commandOf } from '../faults/test-command.mjs';
+import { fromRoot } from '../support/paths.ts';
+
+const read = (path: string) => readFileSync(fromRoot(path), 'utf8');
+
+describe('the seeded faults', () => {
+  it('are at least forty, with different names', () => {
+    const names = faults.map(({ name }) => name);
+    expect(names.length).toBeGreaterThanOrEqual(40);
+    expect(new Set(names).size).toBe(names.length);
+    expect(names.filter((name) => !/^[a-z]+(-[a-z]+)*$/.test(name))).toEqual([]);
+  });
+
+  it.each(faults)('$name can be put into its file', ({ file, find, replace }) => {
+    expect(file).toMatch(/^(src|sw|public|peer\/src)\//);
+    expect(read(file).split(find)).toHaveLength(2);
+    expect(replace).not.toBe(find);
+  });
+
+  it.each(faults)('$name has a test', ({ test: { file, title, titleIn = file } }) => {
+    expect(existsSync(fromRoot(file))).toBe(true);
+    expect(title).not.toBe('');
+    expect(read(titleIn)).toContain(title);
+  });
+
+  it('have no test of Playwright that only the full tests run', () => {
+    const commands = faults.map(({ test }) => commandOf(test)).filter(([runner]) => runner === 'playwright');
+    expect(commands.length).toBeGreaterThan(0);
+    expect(commands.filter((command) => !command.includes('--grep-invert=@full'))).toEqual([]);
+  });
+});
