@@ -172,7 +172,7 @@ describe.concurrent('antway names check', () => {
       /at most 500 names, not 501/,
     ],
     ['too many bytes', () => ' '.repeat(70_000), 'TOO_LARGE', /at most 65536 bytes, not 70000/],
-  ])('refuses a file with %s', async (what, content, code, message) => {
+  ])('refuses a file with %s', { tags: 'full' }, async (what, content, code, message) => {
     const outcome = await check(`${what.replaceAll(' ', '-')}.json`, content(), '--json');
     const error = errorOf(outcome);
     expect(error).toMatchObject({ code, message: expect.stringMatching(message) });
@@ -214,7 +214,7 @@ describe.concurrent('an address of the command', () => {
     ['a name of pointers that lead to each other', '~looped', 'TOO_LARGE', /leads through more than 8/],
     ['dots in place of a name', '~../x', 'BAD_ADDRESS', /64 hex digits/],
     ['an escaped slash in a name', 'ant://~home%2f..%2fx', 'BAD_ADDRESS', /64 hex digits/],
-  ])('is refused for %s', async (_, text, code, message) => {
+  ])('is refused for %s', { tags: 'full' }, async (_, text, code, message) => {
     const error = errorOf(await run('cat', text, '--json'));
     expect(error).toMatchObject({ code, message: expect.stringMatching(message) });
   });

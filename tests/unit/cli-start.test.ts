@@ -116,7 +116,7 @@ describe('npm start', () => {
     expect((await fetch(`${origin}/chunk/${address}`)).status).toBe(200);
   });
 
-  it('serves on with the peer in Node if the peer in Rust cannot be built', async () => {
+  it('serves on with the peer in Node if the peer in Rust cannot be built', { tags: 'full' }, async () => {
     const build = `async () => { const { SetupError } = await import('./src/cli/setup.mjs'); throw new SetupError('no compiler'); }`;
     start({ ANTWAY_PORT: '0' }, `{ peer: 'node', buildSuccessor: ${build} }`);
     await said('no compiler');
@@ -124,7 +124,9 @@ describe('npm start', () => {
     expect((await fetch(`${origin}/-/health`)).status).toBe(200);
   });
 
-  it('serves on when parts fail in an unexpected way that are built in the background', async () => {
+  it('serves on when parts fail in an unexpected way that are built in the background', {
+    tags: 'full',
+  }, async () => {
     const defect = (words: string) => `async () => { throw new TypeError('${words}'); }`;
     start(
       { ANTWAY_PORT: '0' },
@@ -137,7 +139,7 @@ describe('npm start', () => {
     expect(started.exitCode).toBeNull();
   });
 
-  it('leaves no peer in Node when it is killed', async () => {
+  it('leaves no peer in Node when it is killed', { tags: 'full' }, async () => {
     start({ ANTWAY_PORT: '0' }, "{ peer: 'node' }");
     await said('Another site');
     const origin = /(http:\/\/127\.0\.0\.1:\d+)\/ works as before/.exec(output)![1]!;
@@ -150,7 +152,7 @@ describe('npm start', () => {
     await expect.poll(isServing, { timeout: 20_000 }).toBe(false);
   });
 
-  it('says on Windows that the peer in Rust does not run there', async () => {
+  it('says on Windows that the peer in Rust does not run there', { tags: 'full' }, async () => {
     const windows = "Object.defineProperty(process, 'platform', { value: 'win32' })";
     start({ ANTWAY_PORT: '0' }, `(${windows}, { peer: 'node' })`);
     await said('the peer in Rust does not\nrun on Windows');

@@ -122,7 +122,7 @@ describe('antway with a peer', () => {
     }
   });
 
-  it('gives the same address again, and sends no chunk twice', async () => {
+  it('gives the same address again, and sends no chunk twice', { tags: 'full' }, async () => {
     const site = join(scratch, 'site');
     writeSite(site);
     const first = await publishJson([site, '--peer', peer.url]);
@@ -145,7 +145,7 @@ describe('antway with a peer', () => {
     expect(Buffer.compare(readFileSync(out), members.get('large.bin')!)).toBe(0);
   });
 
-  it('lists folders, also where a browser would be shown their index', async () => {
+  it('lists folders, also where a browser would be shown their index', { tags: 'full' }, async () => {
     const site = join(scratch, 'site');
     writeSite(site);
     const { address } = await publishJson([site, '--peer', peer.url]);
@@ -182,7 +182,7 @@ describe('antway with a peer', () => {
     expect(missing).toMatch(/^NOT_FOUND: .*no\\u001b\[2J\\u009b/);
   });
 
-  it('says which path is not there, and leaves the destination alone', async () => {
+  it('says which path is not there, and leaves the destination alone', { tags: 'full' }, async () => {
     const site = join(scratch, 'site');
     writeSite(site);
     const { address } = await publishJson([site, '--peer', peer.url]);
@@ -261,7 +261,7 @@ describe('antway with a folder of chunks', () => {
     expect((await antway(['get', `${address}/large.bin`, '--from', chunks])).code).toBe(0);
   });
 
-  it('names the record that is missing', async () => {
+  it('names the record that is missing', { tags: 'full' }, async () => {
     const { address } = await publishJson([site, '--out', chunks]);
     rmSync(join(chunks, address));
     const got = await antway(['get', address, '--from', chunks, '--json']);
@@ -269,7 +269,9 @@ describe('antway with a folder of chunks', () => {
     expect(JSON.parse(got.stderr)).toMatchObject({ code: 'NOT_FOUND', address });
   });
 
-  it('leaves out git’s folder, empty folders and ignored files, and lists them', async () => {
+  it('leaves out git’s folder, empty folders and ignored files, and lists them', {
+    tags: 'full',
+  }, async () => {
     mkdirSync(join(site, '.git'));
     writeFileSync(join(site, '.git/HEAD'), 'ref: refs/heads/main');
     mkdirSync(join(site, 'drafts'));
@@ -315,7 +317,7 @@ describe('antway with a folder of chunks', () => {
     expect(url).toBe(`https://gate.example/${address}/`);
   });
 
-  it('gives the sample site one address, wherever its chunks go', async () => {
+  it('gives the sample site one address, wherever its chunks go', { tags: 'full' }, async () => {
     const sample = join(root, 'tests/sites/sample');
     const first = await publishJson([sample, '--out', chunks]);
     const second = await publishJson([sample, '--out', join(scratch, 'other')]);

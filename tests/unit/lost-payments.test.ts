@@ -137,7 +137,7 @@ describe('a payment whose blocks the chain has lost', () => {
     },
   );
 
-  it('for a batch is due again, and then paid once', async () => {
+  it('for a batch is due again, and then paid once', { tags: 'full' }, async () => {
     const account = await accounts['a wallet']!();
     const batch = await newBatch();
     const due = { due: { batches: [batch], offers: [] } };
@@ -149,7 +149,7 @@ describe('a payment whose blocks the chain has lost', () => {
     await payAndStore(account);
   });
 
-  it('for a batch of yesterday is due at new prices', async () => {
+  it('for a batch of yesterday is due at new prices', { tags: 'full' }, async () => {
     const account = await accounts['a wallet']!();
     await payInLostBlocks(account, { due: { batches: [await newBatch()], offers: [] } });
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 25 * 60 * 60 * 1000 });
@@ -180,7 +180,7 @@ describe('a payment whose blocks the chain has lost', () => {
     await payAndStore(account);
   });
 
-  it('is due again if it comes back and fails', async () => {
+  it('is due again if it comes back and fails', { tags: 'full' }, async () => {
     const account = await accounts['a key']!();
     const due = await bill();
     await payInLostBlocks(account, due);
@@ -195,7 +195,7 @@ describe('a payment whose blocks the chain has lost', () => {
     await payAndStore(account);
   });
 
-  it('is due again if a wallet never told its hash', async () => {
+  it('is due again if a wallet never told its hash', { tags: 'full' }, async () => {
     const account = await accounts['a wallet']!();
     const { due } = await bill();
     const pending = { id: 'untold', account: account.address, addresses: names };
@@ -211,7 +211,9 @@ describe('a payment whose blocks the chain has lost', () => {
     await payAndStore(account);
   });
 
-  it('does not hold up other payments while the permission before it is lost, too', async () => {
+  it('does not hold up other payments while the permission before it is lost, too', {
+    tags: 'full',
+  }, async () => {
     const account = await accounts['a key']!();
     const due = await bill();
     await inLostBlocks(async () => {

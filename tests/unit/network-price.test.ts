@@ -66,7 +66,7 @@ describe('cost', () => {
     expect([relay.stored.size, existsSync(join(folder, 'state'))]).toEqual([0, false]);
   });
 
-  it('estimates the fees with an RPC endpoint, as JSON too', async () => {
+  it('estimates the fees with an RPC endpoint, as JSON too', { tags: 'full' }, async () => {
     const { code, stdout } = await cost(['--relay', relay.url, '--json'], { ANTWAY_RPC: chain.rpc });
     expect(code).toBe(0);
     const { address, price } = JSON.parse(stdout);
@@ -84,7 +84,7 @@ describe('cost', () => {
     expect(price.quotes).toBeGreaterThanOrEqual(4 * 5);
   });
 
-  it('counts only what the network has not', async () => {
+  it('counts only what the network has not', { tags: 'full' }, async () => {
     const { address } = JSON.parse((await cost(['--relay', relay.url, '--json'])).stdout);
     relay.stored.set(address, new Uint8Array(1));
     const { stdout, stderr } = await cost(['--relay', relay.url]);

@@ -231,7 +231,7 @@ describe('a chunk of a paid batch without a relay', () => {
     expect(sent()).toBe(14);
   });
 
-  it('may have four megabytes', async () => {
+  it('may have four megabytes', { tags: 'full' }, async () => {
     const large = new Uint8Array(noise(23, 4 << 20));
     const chunk = { address: bytesToHex(blake3(large)), size: large.length };
     request = requestBatch([chunk, record]);
@@ -273,7 +273,7 @@ describe('a chunk of a paid batch without a relay', () => {
     expect(holders()).toBeGreaterThanOrEqual(4);
   });
 
-  it('needs four nodes that store it, and stays paid', async () => {
+  it('needs four nodes that store it, and stays paid', { tags: 'full' }, async () => {
     await paid(await offered());
     spoil(network.all.slice(3), { putCode: 'put_failed' });
     await expect(store()).rejects.toEqual(problem('SHORTFALL'));
@@ -333,7 +333,9 @@ describe('a chunk of a paid batch without a relay', () => {
     network.others = Array.from({ length: count }, (_, i) => `${prefix}${1000 + i}`);
   }
 
-  it('goes by the nodes after a relay has stored others, and the other way round', async () => {
+  it('goes by the nodes after a relay has stored others, and the other way round', {
+    tags: 'full',
+  }, async () => {
     await paid(await offered());
     const failing = relayThat(() => Promise.reject(new Error('It is away.')));
     const byRelay: string[] = [];
@@ -410,7 +412,7 @@ describe('a plan', () => {
     expect(await clock.run(planBatches(offers, asked, signal))).toEqual({ batches: [], offers });
   });
 
-  it('of two relays that name other nodes has no price', async () => {
+  it('of two relays that name other nodes has no price', { tags: 'full' }, async () => {
     const planning = planBatches(offers, [named(16), named(8)], signal);
     await expect(clock.run(planning)).rejects.toEqual(problem('RELAYS_DIFFER'));
   });

@@ -49,18 +49,22 @@ describe('the npm package', { timeout: 120_000 }, () => {
     return documented.slice(at + 6, documented.indexOf('```', at + 6));
   };
 
-  it.each(['nodenext', 'bundler'])('types the documented calls, resolved as by %s', (resolution) => {
-    const byTag = `declare const Antway: import('antway').Antway;
+  it.each(['nodenext', 'bundler'])(
+    'types the documented calls, resolved as by %s',
+    { tags: 'full' },
+    (resolution) => {
+      const byTag = `declare const Antway: import('antway').Antway;
       declare const address: string, shadowRoot: ShadowRoot;
       ${snippet('await Antway.ready;')}
       export const found: [string, number, number, number] = [url, response.status, requests.total, pins.length];`;
-    expect(complaints(byTag, resolution)).toBe('');
-    const byModule = `${snippet('import { createAntway, DropInError }')}
+      expect(complaints(byTag, resolution)).toBe('');
+      const byModule = `${snippet('import { createAntway, DropInError }')}
       antway.ready.catch((error) => error instanceof DropInError && error.code === 'BAD_CONFIG' && error.key);`;
-    expect(complaints(byModule, resolution)).toBe('');
-  });
+      expect(complaints(byModule, resolution)).toBe('');
+    },
+  );
 
-  it('refuses what is none of its calls', () => {
+  it('refuses what is none of its calls', { tags: 'full' }, () => {
     const wrong = `import { createAntway } from 'antway'; createAntway({ peer: 'https://peer.example' }).url(5);`;
     const text = complaints(wrong, 'nodenext');
     expect(text).toMatch(/'peer' does not exist in type 'DropInOptions/);

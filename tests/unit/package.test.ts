@@ -113,7 +113,7 @@ console.log(JSON.stringify({ codes, code, urls: [antway.url('home'), antway.url(
     });
   });
 
-  it('has types that a site’s TypeScript can use', () => {
+  it('has types that a site’s TypeScript can use', { tags: 'full' }, () => {
     const site = mkdtempSync(join(tmpdir(), 'antway-types-'));
     try {
       symlinkSync(join(root, 'node_modules'), join(site, 'node_modules'), 'dir');

@@ -117,7 +117,7 @@ describe.each(names)('the package @antway/%s', (name) => {
     }
   });
 
-  it('passes the checks of publint', async () => {
+  it('passes the checks of publint', { tags: 'full' }, async () => {
     const args = [
       packageTool('publint/src/cli.js'),
       'run',
@@ -214,7 +214,9 @@ const runtimes = [
   ],
 ] as [name: string, program: string, args: string[]][];
 
-describe.each(runtimes.filter(([, program]) => existsSync(program)))('in %s', (_, program, args) => {
+describe.each(runtimes.filter(([, program]) => existsSync(program)))('in %s', (runtime, program, args) => {
+  const tags = runtime === 'this Node' ? [] : 'full';
+
   async function run(module: string, asked: object, more: readonly string[] = []): Promise<unknown> {
     const code = `import { run } from './out/${module}.js';\nconsole.log(JSON.stringify(await run(${JSON.stringify(asked)})));\n`;
     const file = `run-${module}.mjs`;
@@ -225,7 +227,9 @@ describe.each(runtimes.filter(([, program]) => existsSync(program)))('in %s', (_
     return JSON.parse(output);
   }
 
-  it('@antway/fetch reads ranges, streams and members, aborts, and throws typed errors', async () => {
+  it('@antway/fetch reads ranges, streams and members, aborts, and throws typed errors', {
+    tags,
+  }, async () => {
     expect(await run('fetch-program', { peer: peer.url, site, film })).toEqual({
       range: [206, 'abc'],
       paths: ['a.txt', 'b.txt'],
@@ -238,7 +242,9 @@ describe.each(runtimes.filter(([, program]) => existsSync(program)))('in %s', (_
     });
   });
 
-  it('@antway/publish publishes to peers, which @antway/fetch reads, and throws typed errors', async () => {
+  it('@antway/publish publishes to peers, which @antway/fetch reads, and throws typed errors', {
+    tags,
+  }, async () => {
     expect(await run('publish-program', { peer: peer.url })).toEqual({
       text: 'Hello',
       paths: ['a.txt', 'folder/b.txt'],
@@ -252,7 +258,7 @@ describe.each(runtimes.filter(([, program]) => existsSync(program)))('in %s', (_
     });
   });
 
-  it('@antway/publish/node publishes from the disk to a folder', async () => {
+  it('@antway/publish/node publishes from the disk to a folder', { tags }, async () => {
     const folder = join(project.folder, 'to-publish');
     cpSync(consumers, folder, { recursive: true });
     const chunks = join(project.folder, 'chunks');
@@ -269,7 +275,7 @@ describe.each(runtimes.filter(([, program]) => existsSync(program)))('in %s', (_
     expect(parsePointer(record, Address.fromHex(pointer!)).target.hex).toBe(address);
   });
 
-  it('@antway/page has no effect without a page, and tells so with a code', async () => {
+  it('@antway/page has no effect without a page, and tells so with a code', { tags }, async () => {
     expect(await run('page-program', { address: site })).toEqual({
       codes: ['NO_PAGE'],
       code: 'BAD_ADDRESS',

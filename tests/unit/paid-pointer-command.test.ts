@@ -89,7 +89,7 @@ describe('pointer --network', () => {
     expect(result(await pointer('update', chunk('second')))).toMatchObject({ counter: '6' });
   });
 
-  it('names its content with the price if the network does not have it', async () => {
+  it('names its content with the price if the network does not have it', { tags: 'full' }, async () => {
     const target = chunk('first');
     relay.faults = { hasNoStored: true };
     const [price] = (await pointer('create', target)).stdout.split('\n');
@@ -101,7 +101,9 @@ describe('pointer --network', () => {
 });
 
 describe('pointer --network --receipt', () => {
-  it('keeps a paid state whose receipt cannot be written, and the same command writes the receipt', async () => {
+  it('keeps a paid state whose receipt cannot be written, and the same command writes the receipt', {
+    tags: 'full',
+  }, async () => {
     const before = (await chain.balances()).token;
     // The path becomes a folder after the command has checked it.
     const blocked = (async () => {
@@ -129,7 +131,7 @@ describe('pointer --network --receipt', () => {
     expect(before - (await chain.balances()).token).toBe(recordPrice);
   });
 
-  it('replaces no receipt by one without a payment', async () => {
+  it('replaces no receipt by one without a payment', { tags: 'full' }, async () => {
     await pointer('create', chunk('first'));
     const first = await readReceipt();
     expect(BigInt(first.fees)).toBeGreaterThan(0n);

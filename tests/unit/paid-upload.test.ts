@@ -127,7 +127,7 @@ describe('publish --network', () => {
     );
   });
 
-  it('pays nothing for records that the network has', async () => {
+  it('pays nothing for records that the network has', { tags: 'full' }, async () => {
     const path = await newFile();
     await publish(path, ['--max-cost', '1']);
     await rm(join(folder, 'journal'), { recursive: true });
@@ -396,7 +396,7 @@ describe('nothing is paid', () => {
     });
   }
 
-  it('if two relays name different nodes', async () => {
+  it('if two relays name different nodes', { tags: 'full' }, async () => {
     const other = await RelayDouble.start(chain, relay.stored);
     try {
       other.faults = { firstNode: 7 };
@@ -491,7 +491,7 @@ describe('nothing is paid', () => {
     expect((await publish(await newFile(), ['--max-cost', '0.046875'])).code).toBe(0);
   });
 
-  it('by an account without the token, or without ether', async () => {
+  it('by an account without the token, or without ether', { tags: 'full' }, async () => {
     const poor = { ANTWAY_PRIVATE_KEY: `0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d` };
     const outcome = await publish(await newFile(), ['--max-cost', '1'], { env: poor });
     expect(failure(outcome)).toEqual({ code: 'REFUSED', payment: 'FUNDS' });
@@ -539,7 +539,7 @@ describe('a payment stays in the journal', () => {
     }
   });
 
-  it('if its quote has expired, and is used when the node is back', async () => {
+  it('if its quote has expired, and is used when the node is back', { tags: 'full' }, async () => {
     const path = await newFile();
     relay.faults = { putStatus: 410 };
     const spent = await spentBy(async () => {
@@ -550,7 +550,9 @@ describe('a payment stays in the journal', () => {
     expect([spent, relay.stored.size]).toEqual([4n * recordPrice, fileRecords]);
   });
 
-  it('if one chunk fails, and the other chunks are stored before that is reported', async () => {
+  it('if one chunk fails, and the other chunks are stored before that is reported', {
+    tags: 'full',
+  }, async () => {
     const path = await newFile();
     relay.faults = { putStatus: 410, putFailures: 1 };
     const spent = await spentBy(async () => {

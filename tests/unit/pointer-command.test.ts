@@ -133,7 +133,7 @@ describe('antway pointer', () => {
     expect(refusal.message).toMatch(/frozen/);
   });
 
-  it('leads to another pointer, which its owner moves', async () => {
+  it('leads to another pointer, which its owner moves', { tags: 'full' }, async () => {
     const { address: inner } = await pointer('create', versions[0]!);
     key = join(folder, `outer-${keys}.key`);
     const outer = await pointer('create', inner);
@@ -141,7 +141,7 @@ describe('antway pointer', () => {
     expect((await antway(['cat', outer.address, ...bothPeers()])).stdout).toBe('first');
   });
 
-  it('sends the newest state to a peer that lacks it', async () => {
+  it('sends the newest state to a peer that lacks it', { tags: 'full' }, async () => {
     const only = ['--key', key, '--json', '--peer', node.url];
     const { stdout } = await antway(['pointer', 'create', versions[0]!, ...only]);
     const { address } = JSON.parse(stdout);
@@ -150,7 +150,7 @@ describe('antway pointer', () => {
     expect(moved).toMatchObject({ counter: '0', stored: [rust.url], present: [node.url] });
   });
 
-  it('signs above the counter of another device of the owner', async () => {
+  it('signs above the counter of another device of the owner', { tags: 'full' }, async () => {
     const { address } = await pointer('create', versions[0]!);
     const other = signPointer(await ownerKey(), { kind: 'chunk', target: Address.fromHex(versions[1]!) }, [
       { counter: 40n },
@@ -176,7 +176,7 @@ describe('antway pointer', () => {
     }
   });
 
-  it('resolves two states with one counter by a higher one', async () => {
+  it('resolves two states with one counter by a higher one', { tags: 'full' }, async () => {
     const { address } = await pointer('create', versions[0]!);
     const own = (await pointer('update', versions[1]!)).target as string;
     const target = Address.fromHex('00'.repeat(32));
@@ -246,7 +246,7 @@ describe('antway pointer', () => {
     }
   });
 
-  it('remembers a state that no peer accepted, and sends it again', async () => {
+  it('remembers a state that no peer accepted, and sends it again', { tags: 'full' }, async () => {
     const { address } = await pointer('create', versions[0]!);
     const closed = await NodePeerProcess.start(join(folder, `closed-${keys}`));
     try {
@@ -274,7 +274,7 @@ describe('antway pointer', () => {
     }
   });
 
-  it('recovers the key from its phrase on another device', async () => {
+  it('recovers the key from its phrase on another device', { tags: 'full' }, async () => {
     const { address } = await pointer('create', versions[0]!);
     const { stdout: phrase } = await antway(['pointer', 'phrase', '--key', key]);
     expect(phrase.trim().split(' ')).toHaveLength(24);
@@ -303,7 +303,7 @@ describe('antway pointer', () => {
     expect(existsSync(key)).toBe(hasKey);
   });
 
-  it('needs a passphrase, and refuses a damaged file of states', async () => {
+  it('needs a passphrase, and refuses a damaged file of states', { tags: 'full' }, async () => {
     const without = { env: { ANTWAY_KEY_PASSPHRASE: '' } };
     const args = ['create', versions[0]!, ...bothPeers()];
     expect(await failure(args, without)).toMatchObject({ exit: 2, code: 'USAGE' });

@@ -123,7 +123,7 @@ describe.runIf(target)('a package with the peer', () => {
     expect(files).toEqual(expect.arrayContaining(['LICENSE-MIT', 'THIRD-PARTY-NOTICES.txt', 'README.md']));
   });
 
-  it('is refused by npm on another platform', () => {
+  it('is refused by npm on another platform', { tags: 'full' }, () => {
     const other = peerTargets.find(({ cpu }) => cpu !== target!.cpu)!;
     const staged = join(folder, 'staged-other');
     writePeerPackage(other, built.peer, staged);
@@ -251,13 +251,13 @@ describe.runIf(target)('a package with the peer', () => {
       expect(readdirSync(temporary)).toEqual([]);
     });
 
-    it('is the one in Node if it is asked for', async () => {
+    it('is the one in Node if it is asked for', { tags: 'full' }, async () => {
       const { child, info } = await serve('--peer', 'node');
       expect(await info()).toMatchObject({ name: 'antway-node-peer', webTransport: null });
       expect(await interrupt(child)).toBe(0);
     });
 
-    it('is the one in Node after the peer in Rust has ended', async () => {
+    it('is the one in Node after the peer in Rust has ended', { tags: 'full' }, async () => {
       const { child, origin, info } = await serve();
       expect(await info()).toMatchObject({ name: 'antway-peer' });
       const successor = spawnSync('pgrep', ['-P', String(child.pid), 'antway-peer'], { encoding: 'utf8' });
@@ -287,7 +287,7 @@ describe.runIf(target)('a package with the peer', () => {
     });
   });
 
-  it('serves at npm start, with WebTransport at once', async () => {
+  it('serves at npm start, with WebTransport at once', { tags: 'full' }, async () => {
     const program = join(project, 'node_modules', name, 'antway-peer');
     const prebuilt = JSON.stringify({ name, program });
     const script = `import('./src/cli/serve.mjs').then(({ serve }) => serve({ peer: 'rust', prebuilt: ${prebuilt} }))`;

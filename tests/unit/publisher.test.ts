@@ -164,7 +164,7 @@ describe('publish', () => {
     await expect(publish(failing(own))).rejects.toBe(own);
   });
 
-  it('tells with a code that the peer is unreachable, after some tries', async () => {
+  it('tells with a code that the peer is unreachable, after some tries', { tags: 'full' }, async () => {
     const publisher = createPublisher({ peers: [`http://127.0.0.1:${await freePort()}`] });
     const error = await publisher.publish(text).catch((error) => error);
     expect(error).toMatchObject({ name: 'AntError', code: 'PEERS_UNREACHABLE', status: 504 });

@@ -59,13 +59,15 @@ describe('antway publish --sign', () => {
     });
   });
 
-  it('gives the same address each time, and another one than without signatures', async () => {
+  it('gives the same address each time, and another one than without signatures', {
+    tags: 'full',
+  }, async () => {
     const first = await publish('site', '--sign', 'alice.key');
     expect(await publish('site', '--sign', 'alice.key')).toMatchObject({ address: first.address });
     expect((await publish('site')).address).not.toBe(first.address);
   });
 
-  it('costs what “cost --sign” says', async () => {
+  it('costs what “cost --sign” says', { tags: 'full' }, async () => {
     const published = await publish('site', '--sign', 'alice.key');
     const { files, size, chunks, address } = await json('cost', 'site', '--exact', '--sign', 'alice.key');
     expect({ files, size, chunks, address }).toEqual({
@@ -88,7 +90,7 @@ describe('antway publish --sign', () => {
 });
 
 describe('antway ls and verify', () => {
-  it('show an archive without signatures as unsigned', async () => {
+  it('show an archive without signatures as unsigned', { tags: 'full' }, async () => {
     const { address } = await publish('site');
     const { stdout } = await antway('ls', address, '--signatures', '--from', 'chunks');
     expect(stdout).toContain('17  unsigned  index.html\n');
@@ -122,7 +124,7 @@ describe('antway ls and verify', () => {
     });
   });
 
-  it('follow the routes of the archive once, as “get” does', async () => {
+  it('follow the routes of the archive once, as “get” does', { tags: 'full' }, async () => {
     const xorname = sha3_256(new TextEncoder().encode('honest'));
     const signature = ` ${toHex(xorname)} ${toHex(alice.signContent(xorname))}`;
     const files = {

@@ -134,7 +134,7 @@ describe('a navigation for which peers look for long', () => {
     expect((await ask('document')).status).toBe(504);
   });
 
-  it('waits as long as the page asks, and asks no peer any more after that', async () => {
+  it('waits as long as the page asks, and asks no peer any more after that', { tags: 'full' }, async () => {
     const { address, network, ask, release } = await startSlow();
     expect((await ask('document')).status).toBe(503);
     for (let asked = 0; asked < 2; asked++) {
@@ -147,18 +147,23 @@ describe('a navigation for which peers look for long', () => {
     release();
   });
 
-  it('shows the whole time that the user has waited, also after another navigation', async () => {
-    const { ask, release } = await startSlow();
-    const seconds = async () => {
-      const [, shown] = /<span id="seconds">(\d+)/.exec(await (await ask('document')).text())!;
-      return Number(shown);
-    };
-    expect(await seconds()).toBe(1);
-    expect((await ask('fetch', asScript)).status).toBe(503);
-    // The first page has asked for 5 s, and each navigation has waited for 1 s.
-    expect(await seconds()).toBeGreaterThanOrEqual(7);
-    release();
-  }, 30_000);
+  it(
+    'shows the whole time that the user has waited, also after another navigation',
+    { tags: 'full' },
+    async () => {
+      const { ask, release } = await startSlow();
+      const seconds = async () => {
+        const [, shown] = /<span id="seconds">(\d+)/.exec(await (await ask('document')).text())!;
+        return Number(shown);
+      };
+      expect(await seconds()).toBe(1);
+      expect((await ask('fetch', asScript)).status).toBe(503);
+      // The first page has asked for 5 s, and each navigation has waited for 1 s.
+      expect(await seconds()).toBeGreaterThanOrEqual(7);
+      release();
+    },
+    30_000,
+  );
 
   it.each(['?download', '?format=raw', '/setup.exe', '/data.zip'])(
     'gets the file and no page if the browser saves it (%s)',

@@ -94,7 +94,9 @@ describe('antway verify', () => {
     );
   });
 
-  it('resolves a name below localhost to this machine, and decompresses answers', async () => {
+  it('resolves a name below localhost to this machine, and decompresses answers', {
+    tags: 'full',
+  }, async () => {
     compresses = true;
     const { code, stdout, stderr } = await verify(url('gateway.localhost'));
     expect([code, stderr]).toEqual([0, '']);
@@ -137,7 +139,7 @@ describe('antway verify', () => {
     expect(stderr).toMatch(/^BUILD_MISMATCH: 5 files of \d+ .*It is another build/);
   });
 
-  it('compares with the build that it is given', async () => {
+  it('compares with the build that it is given', { tags: 'full' }, async () => {
     expect((await verify(url(), '--build', web)).code).toBe(0);
     const { code, stderr } = await verify(url(), '--build', folder);
     expect(code).toBe(3);
@@ -169,7 +171,7 @@ describe('the hash of a build', () => {
     expect(readFileSync(join(web, 'sw.js'), 'utf8')).toContain(`{"hash":"${hash}"`);
   });
 
-  it('changes with every file, and leaves one probe', () => {
+  it('changes with every file, and leaves one probe', { tags: 'full' }, () => {
     const before = embedBuild(web);
     writeFileSync(join(web, 'robots.txt'), 'other');
     const after = embedBuild(web);
