@@ -2,20 +2,20 @@
 import { spawn } from 'node:child_process';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { failuresOfCargo, failuresOfPlaywright, failuresOfVitest } from '../failures.mjs';
+import { failuresOfCargo, failuresOfPlaywright, failuresOfVitest } from '../runner/failures.mjs';
 
-/** Only the full tests run what has this tag. */
-const slowTag = '@full';
+/** Only the full tier runs what has this tag. The default tier has to find every fault. */
+const fullTag = 'full';
 
 /** As `test-command.d.mts` says. */
 export function commandOf({ runner, file, title }) {
   switch (runner) {
     case 'playwright':
-      return ['playwright', 'test', file, '-g', patternOf(title), `--grep-invert=${slowTag}`];
+      return ['playwright', 'test', file, '-g', patternOf(title), `--grep-invert=@${fullTag}`];
     case 'vitest': {
       const [, browser] = /^tests\/(firefox|webkit)\//.exec(file) ?? [];
       const config = browser ? ['--config', `tests/${browser}/vitest.config.ts`] : [];
-      return ['vitest', 'run', ...config, file, '-t', patternOf(title)];
+      return ['vitest', 'run', ...config, file, '-t', patternOf(title), `--tags-filter=!${fullTag}`];
     }
     case 'cargo': {
       const [, program, module] = /^peer\/tests\/(\w+)\/(\w+)\.rs$/.exec(file);

@@ -10,8 +10,8 @@ npx vitest run tests/unit/http-cases                # compares
 UPDATE_DOCS=1 npx vitest run tests/unit/http-cases  # writes this file
 \`\`\`
 
-A real Chromium also sends the requests to the built worker, which reads chunks from a real peer. In \`npm test\`, these are
-the navigations, \`HEAD\`, ranges and streams. In \`npm run test:full\`, they are all cases, and that run compares the file too:
+A real Chromium also sends the requests to the built worker, which reads chunks from a real peer. \`npm test\` sends only
+navigations, \`HEAD\`, ranges and streams. \`npm run test:full\` sends all cases, and compares the file, too:
 
 \`\`\`sh
 npx vite build && npx playwright test tests/http

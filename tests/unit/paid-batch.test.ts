@@ -575,27 +575,22 @@ describe('an upload of a batch in a page that ends', () => {
     await confirmStored(records, { relays, journal: noted, signal });
   }
 
-  it(
-    'before or after any step is paid once, and stored',
-    { tags: 'full' },
-    async () => {
-      let steps = 0;
-      for (let isOver = false; !isOver; steps++) {
-        const chunks = newChunks(2 + single);
-        const batch = await batchFor(chunks.slice(0, 2));
-        const store = memoryStore();
-        await chain.execute(vault.approval(0n));
-        const spent = await spentBy(async () => {
-          const page = new EndingPage(steps);
-          const first = upload(chunks, batch, store, page).then(() => true);
-          isOver = await Promise.race([first, page.ended.then(() => false)]);
-          await upload(chunks, batch, store, new EndingPage());
-        });
-        expect([steps, spent]).toEqual([steps, 3n * recordPrice]);
-        expect(chunks.map(addressOf).every((address) => relay.stored.has(address))).toBe(true);
-      }
-      expect(steps).toBeGreaterThan(20);
-    },
-    600_000,
-  );
+  it('before or after any step is paid once, and stored', { tags: 'full', timeout: 600_000 }, async () => {
+    let steps = 0;
+    for (let isOver = false; !isOver; steps++) {
+      const chunks = newChunks(2 + single);
+      const batch = await batchFor(chunks.slice(0, 2));
+      const store = memoryStore();
+      await chain.execute(vault.approval(0n));
+      const spent = await spentBy(async () => {
+        const page = new EndingPage(steps);
+        const first = upload(chunks, batch, store, page).then(() => true);
+        isOver = await Promise.race([first, page.ended.then(() => false)]);
+        await upload(chunks, batch, store, new EndingPage());
+      });
+      expect([steps, spent]).toEqual([steps, 3n * recordPrice]);
+      expect(chunks.map(addressOf).every((address) => relay.stored.has(address))).toBe(true);
+    }
+    expect(steps).toBeGreaterThan(20);
+  });
 });

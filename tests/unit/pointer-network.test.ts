@@ -267,35 +267,31 @@ describe('a pointer in the network', () => {
     expect(pointer.counter).toBe(5n);
   });
 
-  it(
-    'has no counter a second time if the peer of a relay tells its state late',
-    { tags: 'full' },
-    async () => {
-      // A peer looks the pointer up in the network before it answers.
-      relay.faults = { peerDelayMs: 6_000 };
-      const other = signPointer(key, target('1'), [{ counter: 3n }]);
-      relay.ownPointers.set(key.address.hex, other.record);
-      const { pointer } = await move('2', payFor);
-      expect(pointer.counter).toBe(5n);
-    },
-    40_000,
-  );
+  it('has no counter a second time if the peer of a relay tells its state late', {
+    tags: 'full',
+    timeout: 40_000,
+  }, async () => {
+    // A peer looks the pointer up in the network before it answers.
+    relay.faults = { peerDelayMs: 6_000 };
+    const other = signPointer(key, target('1'), [{ counter: 3n }]);
+    relay.ownPointers.set(key.address.hex, other.record);
+    const { pointer } = await move('2', payFor);
+    expect(pointer.counter).toBe(5n);
+  });
 
-  it(
-    'is neither signed nor paid for if the peer of a relay does not tell its state',
-    { tags: 'full' },
-    async () => {
-      const askToPay = vi.fn(payFor);
-      relay.faults = { peerDelayMs: 60_000 };
-      const moving = move('1', askToPay);
-      await expect(moving).rejects.toMatchObject({
-        code: 'PEERS_UNREACHABLE',
-        message: expect.stringContaining('did not tell the state of the pointer, which could be newer'),
-      });
-      expect([askToPay.mock.calls.length, states.all.length, relay.pointers.size]).toEqual([0, 0, 0]);
-    },
-    40_000,
-  );
+  it('is neither signed nor paid for if the peer of a relay does not tell its state', {
+    tags: 'full',
+    timeout: 40_000,
+  }, async () => {
+    const askToPay = vi.fn(payFor);
+    relay.faults = { peerDelayMs: 60_000 };
+    const moving = move('1', askToPay);
+    await expect(moving).rejects.toMatchObject({
+      code: 'PEERS_UNREACHABLE',
+      message: expect.stringContaining('did not tell the state of the pointer, which could be newer'),
+    });
+    expect([askToPay.mock.calls.length, states.all.length, relay.pointers.size]).toEqual([0, 0, 0]);
+  });
 
   it('is signed although places do not answer that the user did not choose', async () => {
     const silent: StateSource = {

@@ -147,23 +147,21 @@ describe('a navigation for which peers look for long', () => {
     release();
   });
 
-  it(
-    'shows the whole time that the user has waited, also after another navigation',
-    { tags: 'full' },
-    async () => {
-      const { ask, release } = await startSlow();
-      const seconds = async () => {
-        const [, shown] = /<span id="seconds">(\d+)/.exec(await (await ask('document')).text())!;
-        return Number(shown);
-      };
-      expect(await seconds()).toBe(1);
-      expect((await ask('fetch', asScript)).status).toBe(503);
-      // The first page has asked for 5 s, and each navigation has waited for 1 s.
-      expect(await seconds()).toBeGreaterThanOrEqual(7);
-      release();
-    },
-    30_000,
-  );
+  it('shows the whole time that the user has waited, also after another navigation', {
+    tags: 'full',
+    timeout: 30_000,
+  }, async () => {
+    const { ask, release } = await startSlow();
+    const seconds = async () => {
+      const [, shown] = /<span id="seconds">(\d+)/.exec(await (await ask('document')).text())!;
+      return Number(shown);
+    };
+    expect(await seconds()).toBe(1);
+    expect((await ask('fetch', asScript)).status).toBe(503);
+    // The first page has asked for 5 s, and each navigation has waited for 1 s.
+    expect(await seconds()).toBeGreaterThanOrEqual(7);
+    release();
+  });
 
   it.each(['?download', '?format=raw', '/setup.exe', '/data.zip'])(
     'gets the file and no page if the browser saves it (%s)',
