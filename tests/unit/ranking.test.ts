@@ -39,4 +39,13 @@ describe('rendezvous ranking', () => {
       if (before !== 'https://c.example') expect(firstOf(address, rest)).toBe(before);
     }
   });
+
+  it('is the same for all clients and versions', () => {
+    // Each peer's cache stores its share of the addresses: another order would empty all caches.
+    const scores = (byte: string) =>
+      Object.keys(equal).map((peer) => rendezvousScore(Address.fromHex(byte.repeat(32)), peer, 2).toFixed(6));
+    expect(scores('00')).toEqual(['1.600271', '2.527269', '7.247684']);
+    expect(scores('ab')).toEqual(['2.378383', '5.913829', '4.036303']);
+    expect(scores('ff')).toEqual(['7.349028', '1.816513', '3.630595']);
+  });
 });
