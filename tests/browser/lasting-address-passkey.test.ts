@@ -96,7 +96,7 @@ test('a passkey alone creates a lasting address, signs an update after a reload,
   await expect.poll(() => authenticator.credentials()).toEqual([]);
 });
 
-test('a passkey signs the files of a folder', async ({ folder }) => {
+test('a passkey signs the files of a folder', { tag: '@full' }, async ({ folder }) => {
   const { page } = await openWithPage();
   await createPointer(page, 'Garden', 'passkey');
   await page.getByRole('button', { name: 'Publish something else' }).click();
@@ -116,7 +116,9 @@ test('a passkey signs the files of a folder', async ({ folder }) => {
   expect(key.trim()).toMatch(/^[0-9a-f]{3904}$/);
 });
 
-test('a key can have a passphrase and a passkey, and a backup needs the passphrase', async () => {
+test('a key can have a passphrase and a passkey, and a backup needs the passphrase', {
+  tag: '@full',
+}, async () => {
   test.slow();
   const { page, authenticator } = await openWithPage();
   const words = await createPointer(page, 'Garden');
@@ -191,9 +193,9 @@ test('a key can have a passphrase and a passkey, and a backup needs the passphra
   await expect(shown).toHaveText(words);
 });
 
-test('a passkey that the user refuses, forgets or has lost signs nothing, and the words bring the key back', async ({
-  context,
-}) => {
+test('a passkey that the user refuses, forgets or has lost signs nothing, and the words bring the key back', {
+  tag: '@full',
+}, async ({ context }) => {
   await context.clock.install();
   const { page, authenticator } = await openWithPage({ own: context });
   const words = await createPointer(page, 'Garden', 'passkey');
@@ -244,7 +246,9 @@ test('a passkey that the user refuses, forgets or has lost signs nothing, and th
   await expect(row(page, 'Garden')).toContainText('state 2');
 });
 
-test('an authenticator without a PRF leaves the user with the passphrase, and no passkey stays', async () => {
+test('an authenticator without a PRF leaves the user with the passphrase, and no passkey stays', {
+  tag: '@full',
+}, async () => {
   const { page, authenticator } = await openWithPage({ hasPrf: false });
   await section(page).getByRole('button', { name: 'New lasting address' }).click();
   const form = formIn(page);
@@ -272,7 +276,9 @@ test('an authenticator without a PRF leaves the user with the passphrase, and no
   await expect(row(page, 'Garden').locator('.phrase-words li')).toHaveCount(24);
 });
 
-test('a passkey that gives no secret any more is not called useless, as the key may need it', async () => {
+test('a passkey that gives no secret any more is not called useless, as the key may need it', {
+  tag: '@full',
+}, async () => {
   const { page, authenticator } = await openWithPage();
   await createPointer(page, 'Garden', 'passkey');
   await authenticator.loseThePrf();
@@ -283,7 +289,9 @@ test('a passkey that gives no secret any more is not called useless, as the key 
   await expect(alertIn(page)).not.toContainText('you can delete it');
 });
 
-test('a passkey that a key uses stays, although its form was closed before all was stored', async () => {
+test('a passkey that a key uses stays, although its form was closed before all was stored', {
+  tag: '@full',
+}, async () => {
   const { page, authenticator } = await openWithPage();
   const words = await createPointer(page, 'Garden');
   // Another tab signs an update.
@@ -318,7 +326,7 @@ test('a passkey that a key uses stays, although its form was closed before all w
   expect(await authenticator.credentials()).toHaveLength(1);
 });
 
-test('a passkey of an address that was not created is deleted', async () => {
+test('a passkey of an address that was not created is deleted', { tag: '@full' }, async () => {
   const { page, authenticator } = await openWithPage();
   await section(page).getByRole('button', { name: 'New lasting address' }).click();
   await formIn(page).getByLabel('a passkey').check();

@@ -84,9 +84,9 @@ test('an address stays while its content changes, returns to an earlier state, a
   expect(await titleForVisitors(page, address)).toBe('First');
 });
 
-test('a new address that one peer did not take is marked with the name of the peer until it is stored', async ({
-  startPeer,
-}) => {
+test('a new address that one peer did not take is marked with the name of the peer until it is stored', {
+  tag: '@full',
+}, async ({ startPeer }) => {
   const refusing = await startPeer({ token: 'open sesame', webTransport: 'none' });
   const page = await openFreshPublish(scene().empty);
   await publishPage(page, 'First');
@@ -111,7 +111,9 @@ test('a new address that one peer did not take is marked with the name of the pe
   await expect(row(page, 'Garden')).not.toContainText('not stored');
 });
 
-test('the result of a publication leads to a lasting address for it, a new one or an own one', async () => {
+test('the result of a publication leads to a lasting address for it, a new one or an own one', {
+  tag: '@full',
+}, async () => {
   const page = await openFreshPublish(scene().empty);
   const result = page.getByRole('region', { name: 'Published', exact: true });
   const form = section(page).getByRole('form');
@@ -149,9 +151,9 @@ test('the result of a publication leads to a lasting address for it, a new one o
   await expect(ofPrivate.getByRole('button', { name: /lasting address/ })).toHaveCount(0);
 });
 
-test('the key comes back from its file and from its words, with the state that the peers have', async ({
-  browser,
-}) => {
+test('the key comes back from its file and from its words, with the state that the peers have', {
+  tag: '@full',
+}, async ({ browser }) => {
   const page = await openFreshPublish(scene().empty);
   await publishPage(page, 'First');
   const words = await createPointer(page, 'Garden');

@@ -5,7 +5,6 @@ import { expect, Gateway, test } from '../support/chromium.ts';
 import { makePrivateManifest } from '../support/manifests.ts';
 import type { PeerProcess } from '../support/peer-process.ts';
 import { expectPin, pinAction } from '../support/pins.ts';
-import { ProcessGroup } from '../support/processes.ts';
 import { publish } from '../support/publish.ts';
 import { knownPeers } from '../support/publish-screen.ts';
 import { untilViewed } from '../support/viewer.ts';
@@ -21,14 +20,10 @@ test.describe('the installed app', () => {
   let gateway: Gateway;
   let session: CDPSession;
 
-  test.describe.configure({ mode: 'default' });
-  let group: ProcessGroup;
-
-  test.beforeAll(async ({ playwright, launchOptions }) => {
-    group = new ProcessGroup();
-    const { folder } = group;
-    peer = await group.startPeer();
-    const host = await group.startHost({ peers: [peer.url] });
+  test.beforeEach(async ({ playwright, launchOptions, startPeer, startHost, folder }) => {
+    test.slow();
+    peer = await startPeer();
+    const host = await startHost({ peers: [peer.url] });
     const home = join(folder, 'home');
     mkdirSync(home);
     const env = {
@@ -45,14 +40,8 @@ test.describe('the installed app', () => {
     await session.send('PWA.install', { manifestId: `${url}/`, installUrlOrBundleUrl: `${url}/` });
   });
 
-  test.beforeEach(async () => {
-    test.slow();
-    await gateway.shell.goto(gateway.url);
-  });
-
-  test.afterAll(async () => {
-    await context?.close();
-    await group?.[Symbol.asyncDispose]();
+  test.afterEach(async () => {
+    await context.close();
   });
 
   const windows = () => context.pages().length;

@@ -197,7 +197,7 @@ test.describe('with a peer', () => {
 test('the shell also opens by the name of its file', { tag: '@smoke' }, async () => {
   const { shell } = await openFreshShell(scene().gateway, 'index.html');
   await expect(shell.getByRole('combobox', { name: 'Search or open an address' })).toBeVisible();
-  await shell.getByRole('link', { name: 'Library' }).click();
+  await shell.getByRole('link', { name: 'Library', exact: true }).click();
   await expect(shell.getByText('Nothing yet.')).toBeVisible();
 });
 

@@ -59,7 +59,9 @@ async function audit(shell: Page): Promise<void> {
   await expectAccessible(shell, { include: '.backup' });
 }
 
-test('a user backs up everything in one browser and restores it in another one at another origin, where the pin opens without any peer', async () => {
+test('a user backs up everything in one browser and restores it in another one at another origin, where the pin opens without any peer', {
+  tag: '@full',
+}, async () => {
   test.setTimeout(240_000);
   const [pinned, visited] = [await publishSite('Pinned'), await publishSite('Visited')];
   const manifest = await makePrivateManifest('Letters', { 'index.html': '<title>Private</title>' }, peer);
@@ -166,10 +168,9 @@ test('a backup without contents has a restored pin fetch its chunks from peers',
   await expectPin(there, pinned, { state: 'complete' });
 });
 
-test('publications are restored at another origin: private ones open with their link, and those listed there stay', async ({
-  startPeer,
-  folder,
-}) => {
+test('publications are restored at another origin: private ones open with their link, and those listed there stay', {
+  tag: '@full',
+}, async ({ startPeer, folder }) => {
   test.setTimeout(180_000);
   const writable = await startPeer({ token });
   const publishing = async (context: BrowserContext, origin: string) => {

@@ -85,7 +85,7 @@ test.describe('the library', () => {
     expect(await peer.chunksGiven()).toBe(given);
   });
 
-  test('a picture that is not stored has no thumbnail and is not fetched', async () => {
+  test('a picture that is not stored has no thumbnail and is not fetched', { tag: '@full' }, async () => {
     const given = await peer.chunksGiven();
     await shell.evaluate(async (hex) => {
       const database = await new Promise<IDBDatabase>((resolve, reject) => {
@@ -232,7 +232,7 @@ test.describe('the library', () => {
     expect([403, 'blocked']).toContain(seen);
   });
 
-  test('settings show the titles of sites', async () => {
+  test('settings show the titles of sites', { tag: '@full' }, async () => {
     await shell.evaluate(
       (hex) =>
         fetch('/-/trust', { method: 'POST', body: JSON.stringify({ address: hex, decision: 'restricted' }) }),

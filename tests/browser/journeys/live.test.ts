@@ -68,7 +68,9 @@ function storedVerifiedBytes(page: Page): Promise<number> {
   });
 }
 
-test('a user watches a film arrive, finds the figures again after the worker was killed, and resets them', async () => {
+test('a user watches a film arrive, finds the figures again after the worker was killed, and resets them', {
+  tag: '@full',
+}, async () => {
   test.slow();
   const address = await publish(new RepeatingFile(filmBytes), scene().peer);
   const { shell } = await openFreshShell(scene().gateway);
@@ -122,7 +124,7 @@ test('a film in one tab and a file in another count once each, in both live scre
   }
 });
 
-test('chunks move on the line of their peer while they arrive, and leave it', async () => {
+test('chunks move on the line of their peer while they arrive, and leave it', { tag: '@full' }, async () => {
   const address = await publish(noise(8, 20_000_000), scene().peer);
   const { shell } = await openFreshShell(scene().gateway, '#live');
   const lane = region(shell, 'Chunks on their way').locator('.tone-1');

@@ -269,7 +269,7 @@ test.describe('readers', () => {
     await expect(items).toHaveCount(1);
   });
 
-  test('code has colours and line numbers, and shows more lines on request', async () => {
+  test('code has colours and line numbers, and shows more lines on request', { tag: '@full' }, async () => {
     await open(`${site}/src/main.rs`);
     await expect(page.locator('.hljs-keyword').first()).toHaveText('fn');
     await expect(page.locator('.code-line')).toHaveCount(2_000);
@@ -279,7 +279,7 @@ test.describe('readers', () => {
     await expect(page.getByText(/^First 200,00\d lines$/)).toBeVisible();
   });
 
-  test('an empty file is shown as empty, and no request for it fails', async () => {
+  test('an empty file is shown as empty, and no request for it fails', { tag: '@full' }, async () => {
     const statuses = new Set<number>();
     page.on('response', (response) => {
       if (response.url().includes('empty.txt')) statuses.add(response.status());

@@ -118,7 +118,9 @@ test('the bar and the URL follow what scripts of the site do to its URL and titl
   await expect.poll(() => new URL(shell.url()).hash).toBe(`#view=${site.address}/app/three`);
 });
 
-test('a link to a PDF, which Chromium shows in no sandbox, is offered for a tab, on both origins', async () => {
+test('a link to a PDF, which Chromium shows in no sandbox, is offered for a tab, on both origins', {
+  tag: '@full',
+}, async () => {
   test.slow();
   const pages = {
     'index.html': '<!doctype html><title>Papers</title><a href="my%20paper.pdf?x">Paper</a>',
@@ -150,7 +152,9 @@ test('a link to a PDF, which Chromium shows in no sandbox, is offered for a tab,
   }
 });
 
-test('the bar follows a fragment of a page without scripts on the shared origin', async () => {
+test('the bar follows a fragment of a page without scripts on the shared origin', {
+  tag: '@full',
+}, async () => {
   const other = await openShellIn(context, site.host.url);
   const text = `<!doctype html><title>Chapters</title><a href="#two">Two</a><p id="two">The second</p>`;
   const address = await publish(await makeTarchive({ 'index.html': text }), site.peer);
@@ -180,7 +184,7 @@ test('the back button goes back inside the site, and then to the app', async () 
   await expect(heading()).toHaveText('Explore the Autonomi network');
 });
 
-test('the way back works while another file still opens', async () => {
+test('the way back works while another file still opens', { tag: '@full' }, async () => {
   await openSite();
   const content = await untilViewed(shell, `/${site.address}/`);
   await expect(heading()).toHaveText('Low Tide');
@@ -204,7 +208,9 @@ test('the way back works while another file still opens', async () => {
   await expect(heading()).toHaveText('Low Tide');
 });
 
-test('a page that becomes known late does not change the URL of the screen that the user went back to', async () => {
+test('a page that becomes known late does not change the URL of the screen that the user went back to', {
+  tag: '@full',
+}, async () => {
   const letter = await publish(Buffer.from('a letter'), site.peer);
   await shell.reload(); // the viewer reloads a shell that did not come from the worker
   await shell.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name: 'Live' }).click();
@@ -241,7 +247,9 @@ test('a page that becomes known late does not change the URL of the screen that 
   await expect(heading()).toHaveText('Live');
 });
 
-test('a tab that was hidden while the browser stopped the workers still knows its page', async () => {
+test('a tab that was hidden while the browser stopped the workers still knows its page', {
+  tag: '@full',
+}, async () => {
   await reloadHurried();
   await openSite();
   await untilViewed(shell, `/${site.address}/`);
@@ -299,7 +307,9 @@ test('the bar pins, lists files, tells source and size, and changes scripts', as
   await shell.keyboard.press('Escape');
 });
 
-test('a link with a modifier key, and the bar’s link, open the site bare in a tab', async () => {
+test('a link with a modifier key, and the bar’s link, open the site bare in a tab', {
+  tag: '@full',
+}, async () => {
   await openSite();
   await untilViewed(shell, `/${site.address}/`);
   await expect(heading()).toHaveText('Low Tide');
@@ -337,7 +347,7 @@ test('a link to another host does not open below the bar, and the viewer offers 
   await expect(state()).toHaveText('Verified');
 });
 
-test('full screen is allowed only after the user asks for it', async () => {
+test('full screen is allowed only after the user asks for it', { tag: '@full' }, async () => {
   await openSite();
   const content = await untilViewed(shell, `/${site.address}/`);
   await expect(heading()).toHaveText('Low Tide');
@@ -364,7 +374,10 @@ test('an address that leads nowhere opens the gateway’s error page, and the wa
   await expect(heading()).toHaveText('Explore the Autonomi network');
 });
 
-test('a site opens below the bar offline after it was pinned', async ({ startPeer, startHost }) => {
+test('a site opens below the bar offline after it was pinned', { tag: '@full' }, async ({
+  startPeer,
+  startHost,
+}) => {
   // Its peer and its host end.
   site = await startSiteOnOwnOrigin({ startPeer, startHost }, files);
   shell = await openShellIn(context, site.root);
