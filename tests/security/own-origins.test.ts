@@ -479,13 +479,11 @@ attack(
   group,
   'sets hundreds of cookies for the gateway’s domain, so that the shell loses the cookie with which it checks its reach',
   'the shell sets it again and deletes those cookies: the user still manages every site',
-  async () => {
-    // The library also has the sites of the attacks before.
-    const [flooder, neighbour] = (await Promise.all(
-      ['Flooder', 'Neighbour'].map(async (name) => publish(await site(name), peer)),
-    )) as [string, string];
-    const page = await open(`${root}/${flooder}/`, 'Flooder');
-    await open(`${root}/${neighbour}/`, 'Neighbour');
+  async ({ startPeer, startHost, context: own }) => {
+    // In a profile of its own: the shell also looks at the origins of the sites in its library, which takes time.
+    await use(await prepare({ startPeer, startHost, context: own }));
+    const page = await open(`${root}/${attacker}/`, 'Attacker');
+    await open(`${root}/${victim}/`, 'Victim');
     const library = await open(`${root}/#library`);
     const flood = await page.evaluate(() => {
       const set = () => {
@@ -499,7 +497,7 @@ attack(
       return document.cookie.split('; ').length;
     });
     expect(flood).toBeGreaterThan(100);
-    for (const title of ['Neighbour', 'Flooder']) {
+    for (const title of ['Victim', 'Attacker']) {
       await library.getByRole('button', { name: `Pin: ${title}` }).click();
       await expect(library.getByText(`${title} is ready for offline use`)).toBeVisible();
     }

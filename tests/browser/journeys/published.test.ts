@@ -73,6 +73,7 @@ test.describe('published by you', () => {
 
   test('the availability check says how many chunks each peer has', async ({ folder, startPeer }) => {
     const own = await startPeer({ token });
+    await shell.close();
     ({ shell } = await openFreshShell(scene().gateway, '#publish', { peers: [own.url] }));
     await publishPath(shell, writeFiles(join(folder, 'garden'), garden), 'folder');
     const row = rows(shell).first();
