@@ -78,7 +78,7 @@ test('a user who deletes everything ends the connections of all pages', { tag: '
   expect(await isConnectable(other)).toBe(false);
 });
 
-test('another page takes over when the page with the connections is closed', async () => {
+test('another page takes over when the page with the connections is closed', { tag: '@full' }, async () => {
   const shell = await openApp();
   await allow(shell);
   const other = await openApp();
@@ -126,7 +126,7 @@ test('a page on a metered connection takes no part, and takes part once the conn
   await expect.poll(() => pages(metered)).toEqual([1, 0]);
 });
 
-test('a link opens in the viewer if no page of the app is open', async () => {
+test('a link opens in the viewer if no page of the app is open', { tag: '@full' }, async () => {
   const shell = await openApp();
   await allow(shell);
   const page = await scene().context.newPage();

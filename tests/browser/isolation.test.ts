@@ -315,9 +315,9 @@ test.describe('in subdomain mode', () => {
     expect(worker).toEqual({ waiting: false, script: `${originOf(address)}/sw.js` });
   });
 
-  test('a site reads no data of other sites or of the gateway, and each has its own storage', async ({
-    context,
-  }) => {
+  test('a site reads no data of other sites or of the gateway, and each has its own storage', {
+    tag: '@full',
+  }, async ({ context }) => {
     const { peer, root } = scene();
     const [a, b] = await Promise.all(
       ['Alice', 'Bob'].map(async (name) => publish(await makeTarchive(siteFiles(name)), peer)),

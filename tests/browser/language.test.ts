@@ -48,7 +48,7 @@ test('pages of the worker use the language chosen in the settings', { tag: '@smo
   await expectPage(shell, `${gateway.url}/${unknown}`, 'en', 'Not found');
 });
 
-test('pages of the worker have the theme chosen in the settings', async () => {
+test('pages of the worker have the theme chosen in the settings', { tag: '@full' }, async () => {
   const { site, home } = scene();
   const gateway = await openFreshShell(scene().gateway);
   const { shell } = gateway;
@@ -84,9 +84,9 @@ test('pages of the worker have the theme chosen in the settings', async () => {
   expect(await grounds()).toEqual(dark);
 });
 
-test('messages of the worker are English and marked as English in a translated shell', async ({
-  startPeer,
-}) => {
+test('messages of the worker are English and marked as English in a translated shell', {
+  tag: '@full',
+}, async ({ startPeer }) => {
   const gone = await startPeer();
   await gone.kill();
   const { shell } = await openFreshShell(scene().gateway, '#settings', { peers: [gone.url] });

@@ -337,7 +337,9 @@ test('a passkey of an address that was not created is deleted', { tag: '@full' }
   await expect.poll(() => authenticator.credentials()).toEqual([]);
 });
 
-test('without the browser’s own key, a confirmed passkey decrypts nothing, and the words bring the key back', async () => {
+test('without the browser’s own key, a confirmed passkey decrypts nothing, and the words bring the key back', {
+  tag: '@full',
+}, async () => {
   const { page } = await openWithPage();
   const words = await createPointer(page, 'Garden', 'passkey');
   await page.evaluate(
@@ -372,10 +374,9 @@ test('without the browser’s own key, a confirmed passkey decrypts nothing, and
   await expect(section(page).locator('.phrase-words li')).toHaveText(words);
 });
 
-test('the profile on the disk has neither the seed nor the passkey’s output, and unlocks with it after a restart', async ({
-  folder,
-  playwright,
-}) => {
+test('the profile on the disk has neither the seed nor the passkey’s output, and unlocks with it after a restart', {
+  tag: '@full',
+}, async ({ folder, playwright }) => {
   const profile = join(folder, 'profile');
   const launch = () =>
     playwright.chromium.launchPersistentContext(profile, { ...test.info().project.use.launchOptions });

@@ -251,11 +251,9 @@ test('a backup brings the key to another browser with the same passphrase, but n
   await other.close();
 });
 
-test('two tabs never sign one counter, and a peer that is away ends a change before it is signed', async ({
-  context,
-  startPeer,
-  folder,
-}) => {
+test('two tabs never sign one counter, and a peer that is away ends a change before it is signed', {
+  tag: '@full',
+}, async ({ context, startPeer, folder }) => {
   // Its peer ends.
   const own = await startPublisher(startPeer, folder);
   root = own.root;

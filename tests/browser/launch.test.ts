@@ -65,9 +65,9 @@ test.describe('the installed app', () => {
     ]);
   });
 
-  test('opens a launched file while another screen is visible, and back returns to that screen', async ({
-    folder,
-  }) => {
+  test('opens a launched file while another screen is visible, and back returns to that screen', {
+    tag: '@full',
+  }, async ({ folder }) => {
     const letter = await publish(Buffer.from('a letter'), peer);
     const { shell } = gateway;
     const before = windows();
@@ -91,7 +91,9 @@ test.describe('the installed app', () => {
     }
   });
 
-  test('imports a launched export into the library, which offers to open it', async ({ folder }) => {
+  test('imports a launched export into the library, which offers to open it', { tag: '@full' }, async ({
+    folder,
+  }) => {
     const letter = await publish(Buffer.from('a letter'), peer);
     const { shell, url } = gateway;
     await pinAction(shell, letter, 'pin');
@@ -113,7 +115,9 @@ test.describe('the installed app', () => {
     await expect(shell.getByText('a letter')).toBeVisible();
   });
 
-  test('explains why a file is not a manifest, and stays on its screen', async ({ folder }) => {
+  test('explains why a file is not a manifest, and stays on its screen', { tag: '@full' }, async ({
+    folder,
+  }) => {
     const file = join(folder, 'other.ant');
     writeFileSync(file, 'just some text');
     for (const screen of ['Open', 'Settings']) {
@@ -136,7 +140,7 @@ test.describe('the installed app', () => {
     expect(windows()).toBe(before);
   });
 
-  test('continues an upload when the system opens a link or a file', async ({ folder }) => {
+  test('continues an upload when the system opens a link or a file', { tag: '@full' }, async ({ folder }) => {
     const letter = await publish(Buffer.from('a letter'), peer);
     const file = join(folder, 'diary.ant');
     writeFileSync(file, await makePrivateManifest('Diary', { 'diary.txt': 'Fog again.' }, peer));

@@ -195,10 +195,9 @@ function stored(page: Page): Promise<string> {
   });
 }
 
-test('publications move too: private ones open with their link at the other address', async ({
-  startPeer,
-  folder,
-}) => {
+test('publications move too: private ones open with their link at the other address', {
+  tag: '@full',
+}, async ({ startPeer, folder }) => {
   const writable = await startPeer({ token });
   writeConfig({ peers: [writable.url] });
   const shell = await openShell(former, '#publish');
@@ -248,9 +247,9 @@ test('a cancelled move leaves both libraries as they were, also if its window is
   expect(await addresses(await openShell(root))).toEqual([]);
 });
 
-test('a site that fails to move is named with the reason, the others move, and a second attempt moves it', async ({
-  startPeer,
-}) => {
+test('a site that fails to move is named with the reason, the others move, and a second attempt moves it', {
+  tag: '@full',
+}, async ({ startPeer }) => {
   const visited = await publishSite('Visited');
   const bytes = Buffer.from('a letter that no peer has yet');
   const other = await publish(bytes, await startPeer());
@@ -332,7 +331,7 @@ for (const [where, probes, prepare] of [
     },
   ],
 ] as const) {
-  test(`the shell offers no move if ${where}`, async () => {
+  test(`the shell offers no move if ${where}`, { tag: '@full' }, async () => {
     await prepare();
     const shell = await openShell(former, '#settings');
     const probed: Request[] = [];

@@ -142,7 +142,7 @@ test('seen content opens without network, and unseen content is a page with 503 
   await expect(page.getByText('No part of it is stored on this device.')).toBeVisible();
 });
 
-test('an error page opens its content by itself when the network is back', async ({
+test('an error page opens its content by itself when the network is back', { tag: '@full' }, async ({
   seen: { gateway, page, address, peer },
   startAgain,
 }) => {

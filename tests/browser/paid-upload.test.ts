@@ -202,7 +202,9 @@ test('a wallet on another chain, or without the account, pays nothing', { tag: '
   expect(await balance()).toBe(before);
 });
 
-test('a payment that waits in the wallet survives a reload, and is paid once', async ({ context }) => {
+test('a payment that waits in the wallet survives a reload, and is paid once', { tag: '@full' }, async ({
+  context,
+}) => {
   const page = await openPublish(context, root);
   const before = await balance();
   const text = await choose(page);

@@ -81,7 +81,9 @@ test.describe('a pin of a thousand chunks', () => {
     await expectComplete(again.shell);
   });
 
-  test('continues after the worker was killed, at each of three places', async ({ openWorker }) => {
+  test('continues after the worker was killed, at each of three places', { tag: '@full' }, async ({
+    openWorker,
+  }) => {
     const gateway = await openWorker({ peers: [relay.url] });
     // In the inventory, at its end, and among the files' parts.
     for (const chunks of [2, 250, 300]) {

@@ -52,7 +52,7 @@ test('a first visit to the page that tests the browser finds that everything wor
   expect(JSON.parse((await fetchIn(shell, '/-/sites')).text).sites).toEqual([]);
 });
 
-test('the report can be saved and copied, and the test repeated', async ({
+test('the report can be saved and copied, and the test repeated', { tag: '@full' }, async ({
   page,
   context,
   startPeer,
@@ -96,7 +96,7 @@ test('a peer that does not answer is a failure with a code, and no fault of the 
   );
 });
 
-test('a browser without WebTransport and WebRTC lacks these alone', async ({
+test('a browser without WebTransport and WebRTC lacks these alone', { tag: '@full' }, async ({
   page,
   startPeer,
   startHost,
@@ -110,7 +110,7 @@ test('a browser without WebTransport and WebRTC lacks these alone', async ({
   expect(checksOf(report, 'failed')).toEqual([]);
 });
 
-test('without service workers the verdict is that the gateway does not run', async ({
+test('without service workers the verdict is that the gateway does not run', { tag: '@full' }, async ({
   browser,
   startHost,
 }) => {

@@ -21,11 +21,9 @@ const scene = sceneOfFile(async ({ startPeer, openWorker }) => {
   return { gateway: await openWorker({ peers: [peer.url], names: { letter } }) };
 });
 
-/** On a phone, `tests/screens` audits the screens too. */
-const tagOf = (device: string) => (device === 'desktop' ? [] : ['@full']);
-
 for (const [device, viewport] of Object.entries(viewports)) {
-  const tag = tagOf(device);
+  // On a phone, `tests/screens` audits the screens too.
+  const tag = device === 'desktop' ? [] : ['@full'];
   test(`axe finds no violation on any screen, light or dark, on a ${device}`, { tag }, async () => {
     test.setTimeout(180_000);
     const gateway = await openFreshShell(scene().gateway, 'letter');
@@ -66,7 +64,7 @@ for (const [device, viewport] of Object.entries(viewports)) {
 
 for (const [device, viewport] of Object.entries(viewports)) {
   test(`axe finds no violation on the offer to move the library and on the page that takes it over, on a ${device}`, {
-    tag: tagOf(device),
+    tag: '@full',
   }, async () => {
     const { shell, url } = await openFreshShell(scene().gateway);
     const missing = 'ab'.repeat(32);

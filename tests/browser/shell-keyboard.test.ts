@@ -108,7 +108,7 @@ test('content is one step away, and every control is reached in the order of the
   }
 });
 
-test('a user opens, pins, finds, unpins and deletes a site by keyboard alone', async () => {
+test('a user opens, pins, finds, unpins and deletes a site by keyboard alone', { tag: '@full' }, async () => {
   const { letter } = scene();
   const box = shell.getByRole('combobox', { name: 'Search or open an address' });
   await tabTo(box);
@@ -148,7 +148,7 @@ test('a user opens, pins, finds, unpins and deletes a site by keyboard alone', a
   await expect(heading()).toBeFocused();
 });
 
-test('a user changes settings by keyboard alone', async () => {
+test('a user changes settings by keyboard alone', { tag: '@full' }, async () => {
   await goTo('Settings');
   await tabTo(shell.getByRole('radio', { name: 'System' }));
   await press('ArrowRight');

@@ -44,7 +44,9 @@ test.describe('the library', () => {
     await of.getByRole('button', { name: /^More for/ }).click();
   }
 
-  test('shows opened sites, how much of each is stored, and whether it works offline', async () => {
+  test('shows opened sites, how much of each is stored, and whether it works offline', {
+    tag: '@full',
+  }, async () => {
     const file = row(shell, short(letter));
     await expect(file).toContainText('Ready offline');
     await expect(file.locator('.site-facts > span').first()).toHaveText(/^\d+ B$/);
@@ -71,7 +73,7 @@ test.describe('the library', () => {
     await expect(rows(shell)).toHaveCount(0);
   });
 
-  test('pins a whole site, verifies it, and unpins it', async () => {
+  test('pins a whole site, verifies it, and unpins it', { tag: '@full' }, async () => {
     const site = rows(shell).nth(1);
     const title = (await site.getByRole('link').textContent())!;
     await site.getByRole('button', { name: `Pin: ${title}` }).click();
@@ -137,7 +139,7 @@ test.describe('the library', () => {
     await expect(rows(shell)).toHaveCount(2);
   });
 
-  test('sites show their own titles, here and on the start page', async () => {
+  test('sites show their own titles, here and on the start page', { tag: '@full' }, async () => {
     await shell.goto(`${gateway.url}/${sample}/`);
     const title = await shell.title();
     await shell.goto(`${gateway.url}/#library`);
@@ -214,7 +216,7 @@ test('a list of a thousand sites renders only the visible ones, and the search f
   await expect(rows(shell).nth(2)).toContainText('Site number 2');
 });
 
-test('back restores the scroll position, search and order', async () => {
+test('back restores the scroll position, search and order', { tag: '@full' }, async () => {
   const { shell } = await openFreshShell(scene().gateway, '#library');
   // Where the screens' links stay in sight.
   await shell.setViewportSize({ width: 390, height: 844 });

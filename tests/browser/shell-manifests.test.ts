@@ -93,7 +93,7 @@ test('a manifest opens as a chosen file, and offline with its peer gone', async 
   await expectDiary(shell);
 });
 
-test('a data map file opens as its private file, in both forms', async ({ folder }) => {
+test('a data map file opens as its private file, in both forms', { tag: '@full' }, async ({ folder }) => {
   const text = 'a private note that only its data map opens';
   const { map } = await encryptFile(codec, bufferAccess(Buffer.from(text)), {
     emit: (chunk) => peer.put(chunk.address.hex, chunk.bytes),
@@ -124,7 +124,9 @@ test('a manifest opens as a dropped file, and the page shows the drop target', a
   await expectDiary(shell);
 });
 
-test('a manifest opens as a pasted file, and a link opens when it is pasted outside the box', async () => {
+test('a manifest opens as a pasted file, and a link opens when it is pasted outside the box', {
+  tag: '@full',
+}, async () => {
   const address = await publish(Buffer.from('what was linked to'), peer);
   /** Resolves to whether it is left to the browser. */
   const pasteInto = (selector: string, data: { bytes?: number[]; type?: string; text?: string }) =>

@@ -133,7 +133,9 @@ test.describe('publishing', () => {
     await expect(shell.getByText('Dear reader')).toBeVisible();
   });
 
-  test('the peer refuses a wrong token, and the upload continues with the right one', async ({ folder }) => {
+  test('the peer refuses a wrong token, and the upload continues with the right one', {
+    tag: '@full',
+  }, async ({ folder }) => {
     write(folder, { 'a.txt': 'something' });
     await choose(shell, join(folder, 'a.txt'), 'files');
     await shell.getByLabel('Write token').fill('wrong');
@@ -265,9 +267,9 @@ test.describe('publishing', () => {
     await gate.stop();
   });
 
-  test('a double click on Publish does not cancel the publication, although Cancel takes the place of Publish', async ({
-    folder,
-  }) => {
+  test('a double click on Publish does not cancel the publication, although Cancel takes the place of Publish', {
+    tag: '@full',
+  }, async ({ folder }) => {
     await choose(shell, write(join(folder, 'big'), { 'a.bin': repeated(5, 12 * 4_190_208) }));
     await shell.getByLabel('Write token').fill('open sesame');
     await publishButton(shell).scrollIntoViewIfNeeded();
@@ -313,7 +315,7 @@ test.describe('choosing', () => {
     await expect(shell.getByRole('region', { name: 'site' })).toContainText('2 files, 19 B');
   });
 
-  test('a chosen folder replaces a dropped folder', async ({ folder }) => {
+  test('a chosen folder replaces a dropped folder', { tag: '@full' }, async ({ folder }) => {
     const session = await shell.context().newCDPSession(shell);
     const files = [write(join(folder, 'dropped'), small)];
     for (const type of ['dragEnter', 'dragOver', 'drop'] as const) {
@@ -341,7 +343,9 @@ test.describe('choosing', () => {
     await expect(shell.getByRole('alert')).toContainText('There are no files to publish.');
   });
 
-  test('the tar and the chunks are saved for the network’s own tools', async ({ folder }) => {
+  test('the tar and the chunks are saved for the network’s own tools', { tag: '@full' }, async ({
+    folder,
+  }) => {
     const site = write(join(folder, 'site'), small);
     await choose(shell, site);
     const { entries } = await listFolder(site, []);
@@ -374,12 +378,9 @@ test.describe('choosing', () => {
     expect(await resultOf(shell, 'Address')).toBe(address.hex);
   });
 
-  test('the chunks of a private file are saved without its map, and the link opens them', async ({
-    folder,
-    startPeer,
-    startHost,
-    browser,
-  }) => {
+  test('the chunks of a private file are saved without its map, and the link opens them', {
+    tag: '@full',
+  }, async ({ folder, startPeer, startHost, browser }) => {
     const site = write(join(folder, 'diary'), small);
     await choose(shell, site);
     await shell.getByRole('radio', { name: 'Private' }).check();
@@ -427,7 +428,9 @@ test.describe('choosing', () => {
     );
   });
 
-  test('a text dropped on a field goes into the field, and the chosen files stay', async ({ folder }) => {
+  test('a text dropped on a field goes into the field, and the chosen files stay', { tag: '@full' }, async ({
+    folder,
+  }) => {
     await choose(shell, write(join(folder, 'site'), small));
     const field = shell.getByLabel('Another peer');
     await field.scrollIntoViewIfNeeded();
@@ -442,7 +445,9 @@ test.describe('choosing', () => {
     await expect(shell.getByRole('region', { name: 'site' })).toContainText('2 files, 19 B');
   });
 
-  test('a slowly read folder does not replace files that were chosen after it', async ({ folder }) => {
+  test('a slowly read folder does not replace files that were chosen after it', { tag: '@full' }, async ({
+    folder,
+  }) => {
     await shell.evaluate(async () => {
       const slow = await (await navigator.storage.getDirectory()).getDirectoryHandle('slow', {
         create: true,
@@ -490,11 +495,9 @@ test.describe('choosing', () => {
   });
 });
 
-test('a file is published by WebTransport to a peer that has only pinned certificates', async ({
-  folder,
-  startPeer,
-  openGateway,
-}) => {
+test('a file is published by WebTransport to a peer that has only pinned certificates', {
+  tag: '@full',
+}, async ({ folder, startPeer, openGateway }) => {
   const peer = await startPeer({ token: 'open sesame' });
   const { webTransport, certificateHashes } = peer.listening;
   const origin = `https://${new URL(webTransport!).host}`;
@@ -532,10 +535,9 @@ function repeated(seed: number, size: number): Buffer {
   return Buffer.alloc(size, noise(seed, 500_003));
 }
 
-test('links open in the viewer while a publication continues, and leaving asks first', async ({
-  folder,
-  startPeer,
-}) => {
+test('links open in the viewer while a publication continues, and leaving asks first', {
+  tag: '@full',
+}, async ({ folder, startPeer }) => {
   const peer = await startPeer();
   const letter = await publish(letterBytes, peer);
   const { shell, url } = await openFreshShell(scene().gateway, 'letter', { peers: [peer.url] });
@@ -585,7 +587,7 @@ test('links open in the viewer while a publication continues, and leaving asks f
   }
 });
 
-test('leaving asks first if a private link could not be stored', async ({ folder }) => {
+test('leaving asks first if a private link could not be stored', { tag: '@full' }, async ({ folder }) => {
   const { shell } = await openFreshShell(scene().withoutPeer, '#publish');
   await shell.evaluate(() => {
     const { fetch } = window;

@@ -111,7 +111,7 @@ test('a web+ant link and a shared text open once, as pasted text does', async ()
   expect(asked).not.toContain('just');
 });
 
-test('an incoming link does not reload an open shell', async () => {
+test('an incoming link does not reload an open shell', { tag: '@full' }, async () => {
   const manifest = await makePrivateManifest('Diary', { 'a.txt': 'Fog again.' }, peer);
   await navigation().getByRole('link', { name: 'Settings' }).click();
   await shell.evaluate(() => Object.assign(window, { isSameDocument: true }));
@@ -136,7 +136,7 @@ test('a link with a manifest in its fragment opens it, and a broken link shows t
   await expect(shell.locator('#address-note .code')).toHaveText('BAD_ADDRESS');
 });
 
-test('the web app manifest meets the criteria of browsers', async () => {
+test('the web app manifest meets the criteria of browsers', { tag: '@full' }, async () => {
   const manifest = JSON.parse((await gateway.fetch('/manifest.webmanifest')).text);
   expect(manifest.share_target).toMatchObject({ action: '/-/share', method: 'POST' });
   expect(manifest.launch_handler.client_mode[0]).toBe('navigate-existing');
@@ -177,7 +177,7 @@ const offer = (outcome: 'accepted' | 'dismissed' = 'dismissed') =>
   }, outcome);
 const notice = () => shell.getByText('Install Antway to open it');
 
-test('an installed app requests persistent storage', async () => {
+test('an installed app requests persistent storage', { tag: '@full' }, async () => {
   for (const text of ['the first', 'the second']) {
     await gateway.openPage(`/${await publish(Buffer.from(text), peer)}`);
   }
@@ -192,7 +192,9 @@ test('an installed app requests persistent storage', async () => {
   await expect(notice()).toHaveCount(0);
 });
 
-test('the shell offers to install it after the second site, and not again after a refusal', async () => {
+test('the shell offers to install it after the second site, and not again after a refusal', {
+  tag: '@full',
+}, async () => {
   await gateway.openPage(`/${await publish(Buffer.from('the first'), peer)}`);
   await shell.reload();
   await expect(shell.getByRole('region', { name: 'Last opened' }).getByRole('link')).toHaveCount(1);
@@ -219,7 +221,7 @@ test('the shell offers to install it after the second site, and not again after 
   await expect(notice()).toHaveCount(0);
 });
 
-test('no animation runs if the user prefers reduced motion', async () => {
+test('no animation runs if the user prefers reduced motion', { tag: '@full' }, async () => {
   await shell.emulateMedia({ reducedMotion: 'reduce' });
   for (const name of names) {
     await navigation().getByRole('link', { name }).click();

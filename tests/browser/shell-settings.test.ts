@@ -58,7 +58,9 @@ test('a peer is added, tested and removed, and the host’s list is used again',
   await expect.poll(async () => (await config()).peers).toEqual([first.url]);
 });
 
-test('a user sets the transport, peers of peers and the limit, and they stay after a reload', async () => {
+test('a user sets the transport, peers of peers and the limit, and they stay after a reload', {
+  tag: '@full',
+}, async () => {
   await openAdvancedOptions(shell);
   const transport = section('Ways to the peers');
   await transport.getByRole('radio', { name: 'HTTP only' }).check();
@@ -88,7 +90,9 @@ test('a user sets the transport, peers of peers and the limit, and they stay aft
   await expect(section('Storage').getByLabel('Storage limit')).toHaveValue('2.5');
 });
 
-test('a change stays on the screen when the answer about the settings before it arrives', async () => {
+test('a change stays on the screen when the answer about the settings before it arrives', {
+  tag: '@full',
+}, async () => {
   await openAdvancedOptions(shell);
   const transport = section('Ways to the peers');
   const others = transport.getByLabel('Also use peers that these peers know');
@@ -150,7 +154,7 @@ test('a user names an address, opens it by the name and removes the name; the ho
   await expect(names.getByRole('link', { name: 'hosts' })).toBeVisible();
 });
 
-test('bookmarks of fetch>it become names, and names become a bookmark file', async () => {
+test('bookmarks of fetch>it become names, and names become a bookmark file', { tag: '@full' }, async () => {
   const names = shell.getByRole('region', { name: 'Names', exact: true });
   const choose = async (text: string) => {
     const chooser = shell.waitForEvent('filechooser');
@@ -191,7 +195,9 @@ test('a blocked address does not open until the user allows it again', async () 
   await expect.poll(async () => (await gateway.fetch(`/${letter}`)).status).toBe(200);
 });
 
-test('the theme and the language are chosen, hold after a reload, and the focus stays', async () => {
+test('the theme and the language are chosen, hold after a reload, and the focus stays', {
+  tag: '@full',
+}, async () => {
   await shell.emulateMedia({ colorScheme: 'light' });
   const ground = () => shell.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
   const light = await ground();

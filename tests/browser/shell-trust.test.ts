@@ -66,7 +66,7 @@ test('sites with a decision are listed by name or title', { tag: '@smoke' }, asy
   await expect(section.getByRole('listitem').filter({ hasText: title })).toContainText('Without scripts');
 });
 
-test('a user changes a decision by keyboard, and it holds at the next visit', async () => {
+test('a user changes a decision by keyboard, and it holds at the next visit', { tag: '@full' }, async () => {
   await openSettings(scene().gateway);
   await visit(`/${plain}`, 'Open without scripts');
   expect(await titleOf(`/${plain}`)).toBe('still');
@@ -106,7 +106,9 @@ test('a revoked decision disappears from the list, and the next visit asks again
   await expect(shell.getByRole('heading')).toHaveText('First visit to this site');
 });
 
-test('a site that the host trusts is listed; a user can restrict it and restore the host’s decision', async () => {
+test('a site that the host trusts is listed; a user can restrict it and restore the host’s decision', {
+  tag: '@full',
+}, async () => {
   await openSettings(scene().trusting);
   await expect(section.getByRole('listitem')).toHaveCount(1);
   await expect(section.getByRole('listitem')).toContainText('Trusted · from the host');

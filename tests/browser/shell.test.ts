@@ -99,7 +99,9 @@ test.describe('with a peer', () => {
     await expect(content.getByRole('link', { name: 'index.txt' })).toBeVisible();
   });
 
-  test('opened sites are listed, newest first; a user opens them again and removes them', async () => {
+  test('opened sites are listed, newest first; a user opens them again and removes them', {
+    tag: '@full',
+  }, async () => {
     const recent = region(shell, 'Last opened');
     await expect(recent).toContainText('Nothing yet');
     await shell.goto(`${gateway.url}/library/`);
@@ -120,7 +122,9 @@ test.describe('with a peer', () => {
     await expect.poll(() => pathsIn(recent)).toEqual([`/${letter}`]);
   });
 
-  test('the start page shows sites that another tab opens, and drops sites that the library deletes', async () => {
+  test('the start page shows sites that another tab opens, and drops sites that the library deletes', {
+    tag: '@full',
+  }, async () => {
     const recent = region(shell, 'Last opened');
     await expect(recent).toContainText('Nothing yet');
     await gateway.openPage('/library/');
@@ -139,7 +143,7 @@ test.describe('with a peer', () => {
     await expect.poll(() => pathsIn(recent)).toEqual([`/${letter}`]);
   });
 
-  test('the counters move while content is served', async () => {
+  test('the counters move while content is served', { tag: '@full' }, async () => {
     await goTo(shell, 'Live');
     await expect(figure(shell, 'Requests')).toHaveText('0');
     await gateway.fetch(`/${letter}`);
@@ -178,7 +182,7 @@ test.describe('with a peer', () => {
     await expect(statusLine(shell)).toHaveText('No peer answers');
   });
 
-  test('the shell notices a network loss while the page starts', async () => {
+  test('the shell notices a network loss while the page starts', { tag: '@full' }, async () => {
     // Between the first picture of the page and its first listener: too short to be hit from outside.
     await shell.addInitScript(() => {
       const goOffline = (_: unknown, observer: MutationObserver) => {

@@ -98,9 +98,9 @@ test('does not publish without the signatures that the user wants', async ({ fol
   );
 });
 
-test('shows the user’s name for a signer, unsigned files and archives, in both languages', async ({
-  browser,
-}) => {
+test('shows the user’s name for a signer, unsigned files and archives, in both languages', {
+  tag: '@full',
+}, async ({ browser }) => {
   const { peer, root } = scene();
   const alice = new OwnerKey(new Uint8Array(32).fill(1));
   const text = '<!doctype html><title>Low Tide</title>';

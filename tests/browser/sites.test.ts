@@ -8,11 +8,9 @@ import { makeTarchive } from '../support/tar.ts';
 
 test.beforeEach(() => test.slow());
 
-test('an opened site is listed with its title and icon, and with whether it is complete', async ({
-  startPeer,
-  openWorker,
-  folder,
-}) => {
+test('an opened site is listed with its title and icon, and with whether it is complete', {
+  tag: '@full',
+}, async ({ startPeer, openWorker, folder }) => {
   const peer = await startPeer();
   const small = await publish(
     makeTarchive(folder, {

@@ -272,7 +272,7 @@ test('a pin continues in the new version', { tag: '@full' }, async ({
   }
 });
 
-test.describe('an update that fails to install leaves the former version in place:', () => {
+test.describe('an update that fails to install leaves the former version in place:', { tag: '@full' }, () => {
   const faults: Record<string, (deployment: Deployment, build: string) => void> = {
     'a file is missing': (deployment, build) => deployment.remove(aScript(build)),
     'the host answers with its start page for a file that is not there': (deployment, build) =>

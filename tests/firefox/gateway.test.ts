@@ -92,9 +92,9 @@ test('HTTP serves if a peer has no WebTransport', async ({ startPeer, openGatewa
   expect(await statesOf(gateway)).toEqual(['http']);
 });
 
-test('a range is answered with exactly its bytes, and a film plays from its middle', async ({
-  openGateway,
-}) => {
+test('a range is answered with exactly its bytes, and a film plays from its middle', {
+  tags: 'full',
+}, async ({ openGateway }) => {
   const gateway = await openGateway(library);
   const part = await gateway.fetch(`/${address}/film.webm`, { headers: { Range: 'bytes=1000-70999' } });
   expect(part).toMatchObject({ status: 206, size: 70_000, sha256: sha256(film.subarray(1000, 71_000)) });
@@ -120,11 +120,9 @@ test('a range is answered with exactly its bytes, and a film plays from its midd
   expect(at).toBeGreaterThan(15);
 });
 
-test('seen content opens without host and peer after a restart of the browser, and unseen content is a 504', async ({
-  startPeer,
-  startHost,
-  folder,
-}) => {
+test('seen content opens without host and peer after a restart of the browser, and unseen content is a 504', {
+  tags: 'full',
+}, async ({ startPeer, startHost, folder }) => {
   const store = join(folder, 'store');
   copyStore(library.storeFolder, store);
   const peer = await startPeer({ store });

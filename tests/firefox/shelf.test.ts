@@ -35,7 +35,10 @@ async function waitForViewer(page: Page, title: string): Promise<void> {
   );
 }
 
-test('one click leads from a first visit to the sample site', async ({ browser, startHost }) => {
+test('one click leads from a first visit to the sample site', { tags: 'full' }, async ({
+  browser,
+  startHost,
+}) => {
   const host = await startHost({ peers: [library.url], sample });
   const page = await browser.newPage();
   await page.goto(host.url);

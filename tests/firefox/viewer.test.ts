@@ -109,7 +109,7 @@ describe('a user leaves while peers look for content, and the next page comes la
       setTimeout(() => response.end('<title>Next</title>'), afterMs);
     });
 
-  test('the viewer lets the user go', async ({ startPeer, startHost, browser }) => {
+  test('the viewer lets the user go', { tags: 'full' }, async ({ startPeer, startHost, browser }) => {
     await using looking = await LookingPeer.start(await startPeer());
     await using next = await startLatePage(2_500);
     const host = await startHost({ peers: [looking.url] });
@@ -123,7 +123,7 @@ describe('a user leaves while peers look for content, and the next page comes la
     await shell.close();
   });
 
-  test('the progress page lets the user go', async ({ startPeer, startHost, browser }) => {
+  test('the progress page lets the user go', { tags: 'full' }, async ({ startPeer, startHost, browser }) => {
     await using looking = await LookingPeer.start(await startPeer());
     await using next = await startLatePage(3_500);
     const host = await startHost({ peers: [looking.url] });

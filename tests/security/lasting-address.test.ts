@@ -91,6 +91,7 @@ attack(
     const shell = await openPublish(context, root);
     expect(await decryptSeed(shell, { stored, prf, address })).toBe(toHex(seedOfPhrase(words.join(' '))));
   },
+  { tag: '@full' },
 );
 
 attack(

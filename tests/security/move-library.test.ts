@@ -181,6 +181,7 @@ attack(
     await expect(popup.getByRole('heading')).toHaveText(`Take over the library of ${former}?`);
     await expectNothingTaken();
   },
+  { tag: '@full' },
 );
 
 attack(
@@ -201,6 +202,7 @@ attack(
     await shell.goto(`${root}/#publish`);
     await expect(shell.getByRole('region', { name: 'Published by you' })).toContainText('Nothing yet.');
   },
+  { tag: '@full' },
 );
 
 attack(

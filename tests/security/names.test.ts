@@ -266,6 +266,7 @@ attack(
     await follow(shell, '/~fine@evil/');
     await untilViewed(shell, `/${trap}/`);
   },
+  { tag: '@full' },
 );
 
 attack(
@@ -302,6 +303,7 @@ attack(
       await opens(bank);
     }
   },
+  { tag: '@full' },
 );
 
 attack(
@@ -488,6 +490,7 @@ attack(
     expect(unknown).toEqual([true, 0, expect.any(Number)]);
     expect(seen).toEqual(seen.map(() => unknown));
   },
+  { tag: '@full' },
 );
 
 attack(
@@ -669,4 +672,5 @@ attack(
       await untilViewed(shell, `/${bank}/`);
     }
   },
+  { tag: '@full' },
 );

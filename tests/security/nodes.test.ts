@@ -109,6 +109,7 @@ attack(
     await askForRecord(gateway);
     expect(await heardBy(attacker)).toEqual([]);
   },
+  { tag: '@full' },
 );
 
 attack(
@@ -129,6 +130,7 @@ attack(
     await askForRecord(gateway);
     expect(await heardBy(frame)).toEqual([]);
   },
+  { tag: '@full' },
 );
 
 attack(
@@ -177,4 +179,5 @@ attack(
     expect((await fetchIn(frame, `/-/content/${absent}`)).status).toBe(504);
     expect(await heardBy(frame)).toEqual([]);
   },
+  { tag: '@full' },
 );

@@ -327,6 +327,7 @@ attack(
     await expect(page).toHaveTitle('Still');
     expect(page.url()).toBe(`${root}/${another}/`);
   },
+  { tag: '@full' },
 );
 
 attack(
@@ -376,6 +377,7 @@ attack(
       await gateway.close();
     }
   },
+  { tag: '@full' },
 );
 
 attack(
@@ -396,6 +398,7 @@ attack(
     await expect(page.getByRole('heading')).toHaveText('This site in this browser');
     expect((await page.goto(`${originOf(victim)}/`))!.status()).toBe(451);
   },
+  { tag: '@full' },
 );
 
 attack(
@@ -418,6 +421,7 @@ attack(
     await expect.poll(stored).toBeGreaterThan(storedBefore);
     expect(await limit()).toBe(before);
   },
+  { tag: '@full' },
 );
 
 attack(
@@ -473,6 +477,7 @@ attack(
     await page.goto(`${originOf(attacker)}/note.txt`);
     await expect(page.locator('body')).not.toContainText('a note of');
   },
+  { tag: '@full' },
 );
 
 attack(
@@ -502,4 +507,5 @@ attack(
       await expect(library.getByText(`${title} is ready for offline use`)).toBeVisible();
     }
   },
+  { tag: '@full' },
 );

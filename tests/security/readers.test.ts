@@ -285,6 +285,7 @@ attack(
     await reader.page.getByRole('link', { name: 'Settings' }).click();
     await expect(reader.page.getByRole('heading', { name: 'Settings' })).toBeVisible();
   },
+  { tag: '@full' },
 );
 
 attack(
@@ -343,6 +344,7 @@ attack(
     await expect(reader.page.getByRole('columnheader')).toHaveCount(2);
     await reader.expectUnharmed();
   },
+  { tag: '@full' },
 );
 
 attack(
@@ -366,6 +368,7 @@ attack(
     await expect(reader.page.getByText('Start of the first line', { exact: true })).toBeVisible();
     await reader.expectUnharmed();
   },
+  { tag: '@full' },
 );
 
 attack(

@@ -8,13 +8,14 @@ import { publish } from '../support/publish.ts';
 import { shellStored } from '../support/shell-stored.ts';
 import { StaticHost } from '../support/static-host.ts';
 import { makeTarchive } from '../support/tarchive.ts';
-import { attack as declare } from './attack.ts';
+import { type AttackOptions, attack as declare } from './attack.ts';
 
 const group = 'The shell’s own files';
 type Body = Parameters<typeof declare>[3];
 type Fixtures = Parameters<Body>[0];
 
-const attack = (name: string, outcome: string, body: Body) => declare(group, name, outcome, body);
+const attack = (name: string, outcome: string, body: Body, options?: AttackOptions) =>
+  declare(group, name, outcome, body, options);
 
 /** The text of a forged shell. */
 const forgery = 'FORGED SHELL';
@@ -218,6 +219,7 @@ attack(
     await expectShell(last);
     expect(await damagedFiles(last.page)).toBe(0);
   },
+  { tag: '@full' },
 );
 
 attack(
@@ -292,6 +294,7 @@ for (const [kind, name] of [
       await expectShell(await reopen(gateway));
       await expectShell(await reopen(gateway, '/index.html?from=a-link'));
     },
+    kind === 'other headers' ? {} : { tag: '@full' },
   );
 }
 
@@ -307,6 +310,7 @@ attack(
     await gateway.host.kill();
     await expectShell(await reopen(gateway));
   },
+  { tag: '@full' },
 );
 
 attack(
@@ -351,6 +355,7 @@ attack(
       await deployment.close();
     }
   },
+  { tag: '@full' },
 );
 
 deployments(

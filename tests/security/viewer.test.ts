@@ -237,6 +237,7 @@ attack(
     await expect(frame.locator('body')).toContainText('TypeError');
     expect(await shell.evaluate(() => document.fullscreenElement)).toBeNull();
   },
+  { tag: '@full' },
 );
 
 attack(
@@ -306,6 +307,7 @@ for (const [how, link] of [
         silent.close();
       }
     },
+    how === 'by a link' ? {} : { tag: '@full' },
   );
 }
 
@@ -337,6 +339,7 @@ attack(
     await expect(heading()).toHaveText('Unknown page');
     await expect(shell.locator('.viewer-cover')).toBeVisible();
   },
+  { tag: '@full' },
 );
 
 attack(
@@ -403,6 +406,7 @@ for (let i = 0; i < 2000; i++) parent.postMessage(['${originOf(bank)}/', 'Bank']
     expect(new URL(shell.url()).origin).toBe(root);
     for (const frame of shell.frames()) expect(frame.url()).not.toMatch(/^https?:\/\/evil/);
   },
+  { tag: '@full' },
 );
 
 attack(
@@ -437,6 +441,7 @@ attack(
     expect(new URL(shell.url()).hash).toBe(`#view=${site}/elsewhere.html`);
     expect([...(await seen.evaluate((all) => [...all]))].join()).not.toContain('hird');
   },
+  { tag: '@full' },
 );
 
 attack(
@@ -474,6 +479,7 @@ attack(
       await shell.close();
     }
   },
+  { tag: '@full' },
 );
 
 attack(
@@ -528,6 +534,7 @@ attack(
     }
     expect(outside.reached).toEqual([]);
   },
+  { tag: '@full' },
 );
 
 attack(

@@ -16,7 +16,11 @@ const tested = sites.filter(
 );
 
 for (const site of tested) {
-  test(`${site.name} behaves as on a static host`, async ({ browser, startPeer, startHost }) => {
+  test(`${site.name} behaves as on a static host`, { tag: '@full' }, async ({
+    browser,
+    startPeer,
+    startHost,
+  }) => {
     test.setTimeout(240_000);
     const files = filesOf(site);
     const server = await serveFiles(files);

@@ -223,9 +223,9 @@ test('publications are restored at another origin: private ones open with their 
   await expect(viewed(there).getByText('Fog again.')).toBeVisible();
 });
 
-test('a wrong passphrase and a wrong, cut, changed or newer file have a message each, and change nothing', async ({
-  folder,
-}) => {
+test('a wrong passphrase and a wrong, cut, changed or newer file have a message each, and change nothing', {
+  tag: '@full',
+}, async ({ folder }) => {
   test.slow();
   const shell = await openShellIn(device, `${host.url}/#settings`);
   await setSettings(shell, { names: { tide: blocked } });

@@ -12,7 +12,7 @@ const openShell = (peers?: string[]) => openFreshShell(scene().gateway, '', peer
 const status = (page: Page) => page.getByRole('banner').getByRole('button').first();
 const details = (page: Page) => page.getByRole('region', { name: 'Connection', exact: true });
 
-test('a gateway without a peer says so, and leads to the peers', async () => {
+test('a gateway without a peer says so, and leads to the peers', { tag: '@full' }, async () => {
   const { shell } = await openShell();
   await expect(status(shell)).toHaveText('Local only');
   await status(shell).click();
@@ -44,9 +44,9 @@ test('a dead peer is shown before anything was requested, and a living peer when
   await expect(shell.getByRole('banner').getByRole('status')).toHaveText('Local only');
 });
 
-test('a peer’s network is named, and its loss too; the page load itself is not announced', async ({
-  startPeer,
-}) => {
+test('a peer’s network is named, and its loss too; the page load itself is not announced', {
+  tag: '@full',
+}, async ({ startPeer }) => {
   const peer = await startPeer({ webTransport: 'none' });
   let network: object = { name: 'mainnet', state: 'connected', peers: 12 };
   await using proxy = await infoProxy(peer.url, (info) => ({ ...info, network }));
@@ -63,7 +63,9 @@ test('a peer’s network is named, and its loss too; the page load itself is not
   await expect(status(shell)).toHaveText('Local only');
 });
 
-test('AntTP and antd are named as what they are, although they do not describe themselves', async () => {
+test('AntTP and antd are named as what they are, although they do not describe themselves', {
+  tag: '@full',
+}, async () => {
   await using program = await LoopbackServer.start((_, response) => response.writeHead(400).end());
   const { shell } = await openShell([`anttp+${program.url}`]);
   await expect(status(shell)).toHaveText('Autonomi through AntTP');
@@ -93,7 +95,9 @@ test('hostile texts of a peer are shown as text, in their place', async ({ start
   expect(await shell.title()).toBe('Antway');
 });
 
-test('the connection follows a change of the peers in the settings', async ({ startPeer }) => {
+test('the connection follows a change of the peers in the settings', { tag: '@full' }, async ({
+  startPeer,
+}) => {
   const peer = await startPeer({ webTransport: 'none' });
   const { shell, url } = await openShell([`http://127.0.0.1:${await freePort()}`]);
   await expect(status(shell)).toHaveText('No peer answers');

@@ -113,7 +113,7 @@ test.describe('exports', () => {
     await expect(content.getByRole('heading')).toHaveText('Low Tide');
   });
 
-  test('a file of version 1 is imported', async () => {
+  test('a file of version 1 is imported', { tag: '@full' }, async () => {
     const members = await unpackTar(new Uint8Array(exported));
     const old = { format: 'antway-site', version: 1, address, kind: 'archive', chunks: 4, bytes: 1 };
     const body = new TextEncoder().encode(JSON.stringify(old));
@@ -125,9 +125,9 @@ test.describe('exports', () => {
     await expect(card(there.shell)).toContainText(`${address.slice(0, 8)}…${address.slice(-6)}, 4 chunks.`);
   });
 
-  test('a dropped file, and a file that is opened on the start page, lead to the library', async ({
-    folder,
-  }) => {
+  test('a dropped file, and a file that is opened on the start page, lead to the library', {
+    tag: '@full',
+  }, async ({ folder }) => {
     const { shell } = there;
     const path = join(folder, 'x.antsite');
     writeFileSync(path, exported);
@@ -197,7 +197,7 @@ test.describe('exports', () => {
     expect((await there.cache()).count).toBe(3);
   });
 
-  test('the title of a file does not replace that of a site that was opened', async () => {
+  test('the title of a file does not replace that of a site that was opened', { tag: '@full' }, async () => {
     const { shell } = here;
     await choose(shell, await changed({ title: 'Another name' }));
     await expect(card(shell)).toContainText('Another name, 3 files.');

@@ -118,7 +118,9 @@ test.describe('the library', () => {
     expect(await peer.chunksGiven()).toBe(given);
   });
 
-  test('filters show sites, files, private content and the user’s own publications', async () => {
+  test('filters show sites, files, private content and the user’s own publications', {
+    tag: '@full',
+  }, async () => {
     const manifest = await makePrivateManifest('Diary', { 'diary.txt': 'Fog again.' }, peer);
     await shell.evaluate(async (body) => {
       const bytes = Uint8Array.from(body, (character) => character.charCodeAt(0));
@@ -246,7 +248,7 @@ test.describe('the library', () => {
     await expect(shell.getByRole('region', { name: /block/i })).toContainText('Low Tide');
   });
 
-  test('axe finds no violation with filters, thumbnails and results', async () => {
+  test('axe finds no violation with filters, thumbnails and results', { tag: '@full' }, async () => {
     await rows(shell).getByRole('button', { name: 'Pin: Low Tide' }).click();
     await expect(rows(shell).filter({ hasText: 'Low Tide' }).locator('.pin-fact')).toHaveText('Pinned');
     for (const query of ['', 'crabs']) {
@@ -263,7 +265,7 @@ test.describe('the library', () => {
   });
 });
 
-test('the text and the export of a site on its own origin come from that origin', async ({
+test('the text and the export of a site on its own origin come from that origin', { tag: '@full' }, async ({
   startPeer,
   startHost,
   context,

@@ -136,7 +136,7 @@ test('chunks move on the line of their peer while they arrive, and leave it', { 
   expect(await flights()).toBeGreaterThan(0);
 });
 
-test('chunks rest where the user has asked for less movement', async () => {
+test('chunks rest where the user has asked for less movement', { tag: '@full' }, async () => {
   const address = await publish(noise(7, 20_000_000), scene().peer);
   const { shell } = await openFreshShell(scene().gateway, '#live');
   await shell.emulateMedia({ reducedMotion: 'reduce' });

@@ -89,7 +89,7 @@ test('a peer that does not run is not taken for a refusal', async ({ startPeer }
   await expect(details(page).getByRole('alert')).toContainText('Nothing answers there.');
 });
 
-test('adding a peer on this computer explains a refusal too', async ({ startPeer }) => {
+test('adding a peer on this computer explains a refusal too', { tag: '@full' }, async ({ startPeer }) => {
   const peer = await startPeer({ webTransport: 'none' });
   const page = await openFromInternet();
   await deny(page);

@@ -125,10 +125,9 @@ test('a name of a pointer follows the pointer, and one that the host has too is 
   expect((await gateway.fetch('/news')).text).toBe('a letter');
 });
 
-test('names of a list show the list, are read again from the device, and hide nothing', async ({
-  startPeer,
-  openGateway,
-}) => {
+test('names of a list show the list, are read again from the device, and hide nothing', {
+  tag: '@full',
+}, async ({ startPeer, openGateway }) => {
   // It ends.
   peer = await startPeer();
   await publish(await makeTarchive(files), peer);

@@ -118,7 +118,9 @@ test.describe('adding a peer', () => {
     });
   }
 
-  test('explains why it finds no peer, and adds the URL only if the user insists', async () => {
+  test('explains why it finds no peer, and adds the URL only if the user insists', {
+    tag: '@full',
+  }, async () => {
     const hostile = `<img src=x onerror=alert(1)>\u202e${'x'.repeat(200_000)}`;
     await using web = await LoopbackServer.start((_, response) => response.writeHead(200, cors).end(hostile));
     await using closed = await LoopbackServer.start((_, response) => response.end(hostile));
@@ -147,7 +149,7 @@ test.describe('adding a peer', () => {
   });
 });
 
-test('the settings show daily options, and fold advanced options', async () => {
+test('the settings show daily options, and fold advanced options', { tag: '@full' }, async () => {
   const { shell: page } = await openFreshShell(scene().gateway, '#settings');
   for (const name of ['Appearance', 'Peers', 'Storage', 'Names', 'Sites and their scripts']) {
     await expect(page.getByRole('region', { name, exact: true })).toBeVisible();

@@ -119,7 +119,9 @@ test('the keyboard finds and opens a site, a file, a recommended site and a scre
   }
 });
 
-test('Escape closes the list, then clears the input; the arrow opens the list of an empty input', async () => {
+test('Escape closes the list, then clears the input; the arrow opens the list of an empty input', {
+  tag: '@full',
+}, async () => {
   await input(shell).fill('tid');
   await expect(options(shell)).toHaveCount(3);
   await input(shell).press('Escape');
@@ -167,7 +169,7 @@ test('typing sends no request, and the slash in another field types a slash', as
   await expect(input(shell)).toHaveValue('a/');
 });
 
-test('an address shows all of its digits on a phone, and can be pinned', async () => {
+test('an address shows all of its digits on a phone, and can be pinned', { tag: '@full' }, async () => {
   await shell.setViewportSize({ width: 390, height: 844 });
   await input(shell).fill(`ant://${site.toUpperCase()}`);
   await expect(titles(shell).first()).toHaveText(site);
@@ -189,13 +191,13 @@ test('an address shows all of its digits on a phone, and can be pinned', async (
   );
 });
 
-test('64 digits fit into the input of a wide window', async () => {
+test('64 digits fit into the input of a wide window', { tag: '@full' }, async () => {
   await shell.setViewportSize({ width: 1280, height: 860 });
   await input(shell).fill('0'.repeat(64));
   expect(await input(shell).evaluate((element) => element.scrollWidth <= element.clientWidth)).toBe(true);
 });
 
-test('private links, names and paths are suggestions too', async () => {
+test('private links, names and paths are suggestions too', { tag: '@full' }, async () => {
   const manifest = await makePrivateManifest('Diary', { 'diary.txt': 'Fog again.' }, peer);
   await input(shell).fill(linkOf(manifest));
   await expect(kinds(shell)).toHaveText(['Private link']);
@@ -225,7 +227,7 @@ test('titles of strangers stay text, stay beside their kind, and come after acti
   expect(kind.width).toBeGreaterThan(20);
 });
 
-test('axe finds nothing on the start page with an open list', async () => {
+test('axe finds nothing on the start page with an open list', { tag: '@full' }, async () => {
   for (const text of ['tid', site, 'publish']) {
     await input(shell).fill(text);
     await expect(options(shell).first()).toBeVisible();

@@ -71,7 +71,10 @@ test.describe('published by you', () => {
     await expect(viewed(shell).getByText('Fog again.')).toBeVisible();
   });
 
-  test('the availability check says how many chunks each peer has', async ({ folder, startPeer }) => {
+  test('the availability check says how many chunks each peer has', { tag: '@full' }, async ({
+    folder,
+    startPeer,
+  }) => {
     const own = await startPeer({ token });
     await shell.close();
     ({ shell } = await openFreshShell(scene().gateway, '#publish', { peers: [own.url] }));
@@ -154,7 +157,7 @@ test.describe('published by you', () => {
     expect((await shell.request.head(`${peer.url}/chunk/${address}`)).status()).toBe(200);
   });
 
-  test('deleting everything deletes the list', async ({ folder }) => {
+  test('deleting everything deletes the list', { tag: '@full' }, async ({ folder }) => {
     await publishPath(shell, writeFiles(join(folder, 'garden'), garden), 'folder');
     await expect(rows(shell)).toHaveCount(1);
     await shell.evaluate(() => fetch('/-/reset', { method: 'POST', body: '{}' }));
@@ -172,7 +175,7 @@ test.describe('published by you', () => {
     expect(await link.textContent()).not.toContain('\u202e');
   });
 
-  test('axe finds no violation in the list', async ({ folder }) => {
+  test('axe finds no violation in the list', { tag: '@full' }, async ({ folder }) => {
     await publishPath(shell, writeFiles(join(folder, 'garden'), garden), 'folder');
     await shell.reload();
     await act(rows(shell).first(), 'Check availability');

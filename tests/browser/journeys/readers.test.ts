@@ -140,7 +140,9 @@ test.describe('readers', () => {
   const heading = (name: string) => page.getByRole('heading', { level: 1, name });
   const frame = () => page.frameLocator('.document-frame');
 
-  test('the address box, a listing and the library lead to the files of a site', async () => {
+  test('the address box, a listing and the library lead to the files of a site', {
+    tag: '@full',
+  }, async () => {
     await page.getByRole('combobox').fill(`${site}/README.md`);
     await expect(page.getByRole('listbox')).toBeVisible();
     await page.keyboard.press('Escape');
@@ -165,7 +167,9 @@ test.describe('readers', () => {
     await expect(heading('Library')).toBeVisible();
   });
 
-  test('content that was read is on the shelf and in the library, and opens again in its reader', async () => {
+  test('content that was read is on the shelf and in the library, and opens again in its reader', {
+    tag: '@full',
+  }, async () => {
     await open(`${site}/data/tides.csv`);
     await expect(page.getByText('451 rows')).toBeVisible();
     const read = async () =>
@@ -312,7 +316,9 @@ test.describe('readers', () => {
     await expect(page.locator('iframe').contentFrame().locator('svg')).toBeVisible();
   });
 
-  test('sounds play one after the other, with a playlist, keys and the system’s controls', async () => {
+  test('sounds play one after the other, with a playlist, keys and the system’s controls', {
+    tag: '@full',
+  }, async () => {
     await open(`${site}/sounds/`);
     const titles = page.getByRole('listitem').getByRole('button');
     await expect(titles).toHaveCount(2);
@@ -341,8 +347,9 @@ test.describe('readers', () => {
     [390, 844],
     [1280, 860],
   ] as const) {
-    const tag = width === 1280 ? [] : ['@full'];
-    test(`axe finds no violation in any reader, light or dark, ${width} pixels wide`, { tag }, async () => {
+    test(`axe finds no violation in any reader, light or dark, ${width} pixels wide`, {
+      tag: '@full',
+    }, async () => {
       await page.setViewportSize({ width, height });
       for (const [path, selector] of audited) {
         await open(`${site}/${path}`);

@@ -81,7 +81,7 @@ test.describe('at a gateway that only this computer reaches', () => {
     await expect(more.getByText(`<iframe src="ant://${site}/" title=""></iframe>`)).toBeVisible();
   });
 
-  test('a public gateway of the host is the main link', async () => {
+  test('a public gateway of the host is the main link', { tag: '@full' }, async () => {
     gateway = await openFreshShell(scene().withPublic);
     shell = gateway.shell;
     await withShareSheet(shell, 'shared');
@@ -98,7 +98,7 @@ test.describe('at a gateway that only this computer reaches', () => {
   });
 });
 
-test('a closed share sheet is no error, and a failed one is', async () => {
+test('a closed share sheet is no error, and a failed one is', { tag: '@full' }, async () => {
   gateway = await openFreshShell(scene().withPublic);
   for (const [outcome, alerts] of [
     ['AbortError', 0],
@@ -115,7 +115,7 @@ test('a closed share sheet is no error, and a failed one is', async () => {
   }
 });
 
-test('the library shares a site', async () => {
+test('the library shares a site', { tag: '@full' }, async () => {
   gateway = await openFreshShell(scene().withPublic);
   shell = gateway.shell;
   await open(site);
@@ -127,7 +127,9 @@ test('the library shares a site', async () => {
   await expect(row.getByText(`${publicGateway}/${site}/`)).toBeVisible();
 });
 
-test('nothing is shared before the list of sites tells whether the content is private', async () => {
+test('nothing is shared before the list of sites tells whether the content is private', {
+  tag: '@full',
+}, async () => {
   gateway = await openFreshShell(scene().withPublic);
   shell = gateway.shell;
   const manifest = await makePrivateManifest('Diary', { 'a.txt': 'Fog again.' }, peer);

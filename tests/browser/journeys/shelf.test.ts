@@ -78,7 +78,9 @@ test('a first visit leads to the first picture of the sample site within three c
   await expect(region(page, 'Recommended by this gateway').getByRole('link')).toHaveText([/Low Tide/]);
 });
 
-test('where sites have own origins, one click opens the sample site with its picture', async ({ page }) => {
+test('where sites have own origins, one click opens the sample site with its picture', {
+  tag: '@full',
+}, async ({ page }) => {
   const { host } = scene();
   await page.goto(host.url.replace('127.0.0.1', 'antway.localhost'));
   await sampleLink(page).click();
@@ -90,10 +92,9 @@ test('where sites have own origins, one click opens the sample site with its pic
   expect(hosts).toContainEqual(expect.stringMatching(/^[a-z2-7]{52}\.antway\.localhost$/));
 });
 
-test('the start page starts the worker of the sample’s origin, and nothing counts as opened', async ({
-  context,
-  page,
-}) => {
+test('the start page starts the worker of the sample’s origin, and nothing counts as opened', {
+  tag: '@full',
+}, async ({ context, page }) => {
   const { host, sample } = scene();
   await page.goto(host.url.replace('127.0.0.1', 'antway.localhost'));
   const site = `http://${Address.fromHex(sample.address).base32}.${new URL(page.url()).host}`;
@@ -194,8 +195,7 @@ test('a user adds a list of sites in the settings, and removes it; the gateway r
 
 for (const [device, viewport] of Object.entries(windows)) {
   // `tests/screens` measures it in windows of all widths.
-  const tag = device === 'desktop' ? [] : ['@full'];
-  test(`no screen moves by more than ${mostShift} while it loads, on a ${device}`, { tag }, async ({
+  test(`no screen moves by more than ${mostShift} while it loads, on a ${device}`, { tag: '@full' }, async ({
     startHost,
     browser,
   }) => {
@@ -236,10 +236,9 @@ for (const [device, viewport] of Object.entries(windows)) {
   });
 }
 
-test('names that arrive after the other parts of the start page do not move its rows', async ({
-  startHost,
-  browser,
-}) => {
+test('names that arrive after the other parts of the start page do not move its rows', {
+  tag: '@full',
+}, async ({ startHost, browser }) => {
   const { peer } = scene();
   const entries = await Promise.all(
     Array.from({ length: 6 }, async (_, i) => ({

@@ -92,7 +92,9 @@ test('a site opens from the app below a bar, with its scripts on its own origin'
   await expect(content.getByText('The second page')).toBeVisible();
 });
 
-test('the bar and the URL follow what scripts of the site do to its URL and title', async () => {
+test('the bar and the URL follow what scripts of the site do to its URL and title', {
+  tag: '@full',
+}, async () => {
   await reloadHurried();
   await openSite('/app/index.html');
   const content = await untilViewed(shell, `/${site.address}/app/index.html`);
@@ -163,7 +165,9 @@ test('the bar follows a fragment of a page without scripts on the shared origin'
   await expect.poll(() => new URL(other.url()).hash).toBe(`#view=${address}/#two`);
 });
 
-test('after a hard reload, which loads the shell without its worker, the site is shown again', async () => {
+test('after a hard reload, which loads the shell without its worker, the site is shown again', {
+  tag: '@full',
+}, async () => {
   await openSite();
   await untilViewed(shell, `/${site.address}/`);
   await expect(state()).toHaveText('Verified');
@@ -279,7 +283,7 @@ test('a link from a site to another opens the other site below the bar', async (
   await expect(state()).toHaveText('Verified');
 });
 
-test('the bar pins, lists files, tells source and size, and changes scripts', async () => {
+test('the bar pins, lists files, tells source and size, and changes scripts', { tag: '@full' }, async () => {
   await openSite();
   const content = await untilViewed(shell, `/${site.address}/`);
   await expect(heading()).toHaveText('Low Tide');
@@ -327,7 +331,9 @@ test('a link with a modifier key, and the bar’s link, open the site bare in a 
   await expect(await another).toHaveTitle('Low Tide');
 });
 
-test('a link to another host does not open below the bar, and the viewer offers it for a tab', async () => {
+test('a link to another host does not open below the bar, and the viewer offers it for a tab', {
+  tag: '@full',
+}, async () => {
   await reloadHurried();
   await openSite();
   const content = await untilViewed(shell, `/${site.address}/`);
@@ -395,7 +401,7 @@ test('a site opens below the bar offline after it was pinned', { tag: '@full' },
   await expect(heading()).toHaveText('Low Tide');
 });
 
-test('axe finds nothing in the viewer, light or dark', async () => {
+test('axe finds nothing in the viewer, light or dark', { tag: '@full' }, async () => {
   await openSite();
   await untilViewed(shell, `/${site.address}/`);
   await expect(state()).toHaveText('Verified');
