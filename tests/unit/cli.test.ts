@@ -15,6 +15,7 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { buildCli, built, root } from '../../src/cli/setup.mjs';
+import { runCliForBytes } from '../support/cli-process.ts';
 import { freePort, LoopbackServer } from '../support/loopback-server.ts';
 import { randomBytes } from '../support/random.ts';
 
@@ -33,9 +34,13 @@ async function outcome(child: ChildProcess): Promise<Outcome> {
   return { code, stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr).toString() };
 }
 
-function antway(args: string[], env: NodeJS.ProcessEnv = {}): Promise<Outcome> {
-  return outcome(spawn(process.execPath, [built.cli, ...args], { env: { ...process.env, ...env } }));
+async function antway(args: string[], env: NodeJS.ProcessEnv = {}): Promise<Outcome> {
+  const { code, stdout, stderr } = await runCliForBytes(args, { env });
+  return { code, stdout: Buffer.from(stdout), stderr: Buffer.from(stderr).toString() };
 }
+
+/** In a process of its own, which ends only once nothing is left to do. */
+const antwayAlone = (args: string[]) => outcome(spawn(process.execPath, [built.cli, ...args]));
 
 interface PublishReport {
   address: string;
@@ -137,11 +142,11 @@ describe('antway with a peer', () => {
   it('publishes one file as a file, whose name is only in the URL', async () => {
     const file = join(scratch, 'a film.webm');
     writeFileSync(file, members.get('large.bin')!);
-    const { stdout } = await antway(['publish', file, '--peer', peer.url]);
+    const { stdout } = await antwayAlone(['publish', file, '--peer', peer.url]);
     const [address, url] = stdout.toString().split('\n');
     expect(url).toBe(`${peer.url}/${address}/a%20film.webm`);
     const out = join(scratch, 'out.webm');
-    expect((await antway(['get', address!, '--peer', peer.url, '--out', out])).code).toBe(0);
+    expect((await antwayAlone(['get', address!, '--peer', peer.url, '--out', out])).code).toBe(0);
     expect(Buffer.compare(readFileSync(out), members.get('large.bin')!)).toBe(0);
   });
 
@@ -328,7 +333,7 @@ describe('antway with a folder of chunks', () => {
 
 describe('antway without a result', () => {
   it('ends with code 2 when the command line is wrong', async () => {
-    const { code, stderr, stdout } = await antway(['publish', 'a', '--unknown']);
+    const { code, stderr, stdout } = await antwayAlone(['publish', 'a', '--unknown']);
     expect(code).toBe(2);
     expect(stderr).toMatch(/^USAGE: .*--unknown.*\nSee antway publish --help\.\n$/);
     expect(stdout.length).toBe(0);
@@ -336,22 +341,22 @@ describe('antway without a result', () => {
 
   it('prints help and version', async () => {
     for (const args of [['--help'], ['publish', '-h']]) {
-      const { code, stdout } = await antway(args);
+      const { code, stdout } = await antwayAlone(args);
       expect(code).toBe(0);
       expect(stdout.toString()).toMatch(/^Usage: antway /);
     }
     const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-    expect((await antway(['--version'])).stdout.toString()).toBe(`${version}\n`);
+    expect((await antwayAlone(['--version'])).stdout.toString()).toBe(`${version}\n`);
   });
 
   it('ends with a code that belongs to the error if the command fails', async () => {
-    const nothing = await antway(['publish', join(scratch, 'nothing'), '--out', scratch]);
+    const nothing = await antwayAlone(['publish', join(scratch, 'nothing'), '--out', scratch]);
     expect(nothing).toMatchObject({ code: 3, stderr: expect.stringMatching(/^NOT_FOUND: /) });
     mkdirSync(join(scratch, 'empty'));
-    const empty = await antway(['publish', join(scratch, 'empty'), '--out', join(scratch, 'out')]);
+    const empty = await antwayAlone(['publish', join(scratch, 'empty'), '--out', join(scratch, 'out')]);
     expect(empty).toMatchObject({ code: 1, stderr: expect.stringMatching(/^UNSUPPORTED: /) });
     const port = await freePort();
-    const unreachable = await antway(['get', 'ab'.repeat(32), '--peer', `http://127.0.0.1:${port}`]);
+    const unreachable = await antwayAlone(['get', 'ab'.repeat(32), '--peer', `http://127.0.0.1:${port}`]);
     expect(unreachable).toMatchObject({ code: 4, stderr: expect.stringMatching(/^PEERS_UNREACHABLE: /) });
     expect(unreachable.stderr).toContain(`http://127.0.0.1:${port}`);
   });

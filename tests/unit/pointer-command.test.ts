@@ -1,5 +1,4 @@
 // @module-tag unix
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -8,11 +7,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Address } from '../../src/address.ts';
-import { buildCli, built } from '../../src/cli/setup.mjs';
+import { buildCli } from '../../src/cli/setup.mjs';
 import { finalCounter, parsePointer } from '../../src/content/pointer.ts';
 import { parseKeyFile } from '../../src/owner/key-file.ts';
 import { OwnerKey } from '../../src/owner/owner-key.ts';
 import { signPointer } from '../../src/owner/sign-pointer.ts';
+import { runCli } from '../support/cli-process.ts';
 import { NodePeerProcess } from '../support/node-peer-process.ts';
 import { PeerProcess } from '../support/peer-process.ts';
 
@@ -25,24 +25,8 @@ let versions: string[];
 let key: string;
 let keys = 0;
 
-interface Outcome {
-  code: number | null;
-  stdout: string;
-  stderr: string;
-}
-
-async function antway(args: string[], options: { env?: NodeJS.ProcessEnv; input?: string } = {}) {
-  const child: ChildProcess = spawn(process.execPath, [built.cli, ...args], {
-    cwd: folder,
-    env: { ...process.env, ...env, ...options.env },
-  });
-  const outcome: Outcome = { code: null, stdout: '', stderr: '' };
-  child.stdout!.on('data', (piece) => (outcome.stdout += piece));
-  child.stderr!.on('data', (piece) => (outcome.stderr += piece));
-  child.stdin!.end(options.input ?? '');
-  [outcome.code] = (await once(child, 'close')) as [number | null];
-  return outcome;
-}
+const antway = (args: string[], options: { env?: NodeJS.ProcessEnv; input?: string } = {}) =>
+  runCli(args, { ...options, cwd: folder, env: { ...env, ...options.env } });
 
 const bothPeers = () => ['--peer', node.url, '--peer', rust.url];
 

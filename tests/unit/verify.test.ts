@@ -1,6 +1,4 @@
-import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +7,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { embedBuild } from '../../build/embed-build.ts';
 import { filesOf } from '../../build/files-of.ts';
 import { buildCli, buildShell, built } from '../../src/cli/setup.mjs';
+import { runCli } from '../support/cli-process.ts';
 import { LoopbackServer } from '../support/loopback-server.ts';
 
 beforeAll(async () => {
@@ -59,17 +58,7 @@ interface Report {
   files: { path: string; result: string }[];
 }
 
-async function verify(...args: string[]): Promise<{ code: number | null; stdout: string; stderr: string }> {
-  const child = spawn(process.execPath, [built.cli, 'verify', ...args]);
-  const output = { stdout: '', stderr: '' };
-  for (const name of ['stdout', 'stderr'] as const) {
-    child[name].setEncoding('utf8').on('data', (text) => {
-      output[name] += text;
-    });
-  }
-  const [code] = (await once(child, 'close')) as [number | null];
-  return { code, ...output };
-}
+const verify = (...args: string[]) => runCli(['verify', ...args]);
 
 const url = (host = '127.0.0.1') => `http://${host}:${server.port}`;
 
