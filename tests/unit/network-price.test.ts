@@ -1,4 +1,5 @@
 // @module-tag unix
+import '../support/remembered-signatures.ts';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

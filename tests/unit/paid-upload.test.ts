@@ -1,4 +1,5 @@
 // @module-tag unix
+import '../support/remembered-signatures.ts';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
