@@ -1,7 +1,7 @@
 import '../support/remembered-signatures.ts';
 import { blake3 } from '@noble/hashes/blake3.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   type Batch,
   type BatchRequest,
@@ -36,7 +36,8 @@ const [record] = records as [RecordToStore];
 const [bytes] = chunks as [Uint8Array<ArrayBuffer>];
 const dayMs = 24 * 3_600_000;
 /** All tests ask for pools of the same time, so that nodes sign the same prices. */
-const startMs = Date.now();
+const startMs = 1_795_000_000_000;
+vi.useFakeTimers({ toFake: ['Date'], now: startMs });
 
 let clock: VirtualClock;
 let network: PayingNodes;
