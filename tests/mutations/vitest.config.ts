@@ -10,6 +10,6 @@ export default defineConfig({
   test: {
     include: names.map((name) => `tests/unit/${name}.test.ts`),
     testTimeout: 60_000,
-    setupFiles: ['tests/support/configure-fast-check.ts', 'tests/mutations/skip-slow.ts'],
+    setupFiles: [base.test?.setupFiles ?? [], 'tests/mutations/skip-slow.ts'].flat(),
   },
 });

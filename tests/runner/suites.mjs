@@ -28,7 +28,9 @@ const playwright = join(root, 'node_modules/@playwright/test/cli.js');
 export function runUnit(/** @type {Tier} */ tier, /** @type {Shard | undefined} */ shard) {
   const { platform } = process;
   const elsewhere = [...(platform === 'win32' ? ['unix'] : []), ...(platform === 'linux' ? [] : ['linux'])];
-  return runVitest('unit', [...withoutTags(tier, elsewhere), ...shardOption(shard)]);
+  // Of the projects in vitest.config.ts.
+  const projects = tier === 'quick' ? ['--project=shared', '--project=isolated'] : [];
+  return runVitest('unit', [...projects, ...withoutTags(tier, elsewhere), ...shardOption(shard)]);
 }
 
 /**

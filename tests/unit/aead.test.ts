@@ -1,3 +1,4 @@
+// @module-tag isolated
 import { createCipheriv, createDecipheriv } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { sodiumWasm } from '../../build/libsodium-wasm.ts';

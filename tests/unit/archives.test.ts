@@ -1,3 +1,4 @@
+// @module-tag slow
 // @module-tag unix
 import { describe, expect } from 'vitest';
 import { errorCode } from '../support/gateway-client.ts';
@@ -77,7 +78,8 @@ describe('an index', () => {
     { name: 'larger than a chunk', members: 20_000, minBytes: 4_194_304 },
   ];
   for (const { name, members, minBytes } of sizes) {
-    test(`${name} is read whole`, async ({ folder }) => {
+    const tags = members > 10_000 ? 'full' : [];
+    test(`${name} is read whole`, { tags }, async ({ folder }) => {
       const files: Files = {};
       for (let i = 0; i < members; i++) {
         const number = String(i).padStart(5, '0');

@@ -1,3 +1,4 @@
+// @module-tag isolated
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { Address } from '../../src/address.ts';
 import { bridgeMessage } from '../../src/site-pages/messages.ts';

@@ -1,3 +1,4 @@
+// @module-tag isolated
 import type { ServerResponse } from 'node:http';
 import { expect, it, vi } from 'vitest';
 import { Address } from '../../src/address.ts';

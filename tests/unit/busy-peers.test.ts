@@ -1,3 +1,4 @@
+// @module-tag slow
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Address } from '../../src/address.ts';
@@ -160,7 +161,7 @@ describe('a busy peer', () => {
     expect(peer.requests.map(({ path }) => path)).toEqual(Array(2).fill(`/pointer/${address.hex}`));
   });
 
-  it('is not waited for if another peer has a pointer', async () => {
+  it('is not waited for if another peer has a pointer', { tags: 'full' }, async () => {
     const busy = await startPeer(isBusy);
     const other = await startPeer(has);
     const { address, peers } = pool(busy, other);

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { blake3 } from '@noble/hashes/blake3.js';
 import { describe, expect, it, vi } from 'vitest';
 import { Address, toHex } from '../../src/address.ts';

@@ -1,3 +1,4 @@
+// @module-tag slow
 // @module-tag unix
 import { randomBytes } from 'node:crypto';
 import { blake3 } from '@noble/hashes/blake3.js';
@@ -104,7 +105,7 @@ describe('a payment for a batch that is older than seven days', () => {
     expect(await billFor()).toMatchObject({ stored: 2, dueRecords: 0, amount: 0n });
   });
 
-  it('costs nothing again for the chunks that were stored in time', async () => {
+  it('costs nothing again for the chunks that were stored in time', { tags: 'full' }, async () => {
     await payBatch();
     await store(0);
     await passTime(8 * day);
@@ -148,7 +149,7 @@ describe('a signed payment for a batch that did not reach the chain', () => {
     raw = (await journal.pending())[0]!.raw!;
   });
 
-  it('is sent while nodes accept it for a day or more', async () => {
+  it('is sent while nodes accept it for a day or more', { tags: 'full' }, async () => {
     await passTime(6 * day - hour);
     expect(await spentBy(settleAll)).toBe(2n * recordPrice);
     expect(await billFor()).toMatchObject({ paid: 2, dueRecords: 0 });
@@ -164,7 +165,7 @@ describe('a signed payment for a batch that did not reach the chain', () => {
     expect([await journal.pending(), await journal.batches()]).toEqual([[], []]);
   });
 
-  it('cannot be executed any more after the chunks are paid for again', async () => {
+  it('cannot be executed any more after the chunks are paid for again', { tags: 'full' }, async () => {
     await passTime(6 * day);
     const spent = await spentBy(async () => {
       await settleAll();
@@ -174,7 +175,7 @@ describe('a signed payment for a batch that did not reach the chain', () => {
     expect(spent).toBe(2n * recordPrice);
   });
 
-  it('is not sent without the nodes of its batch, which prove it', async () => {
+  it('is not sent without the nodes of its batch, which prove it', { tags: 'full' }, async () => {
     await journal.removeBatch(batch.root);
     expect(await spentBy(settleAll)).toBe(0n);
     expect(await journal.pending()).toEqual([]);

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { IDBFactory } from 'fake-indexeddb';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Address, toHex } from '../../src/address.ts';

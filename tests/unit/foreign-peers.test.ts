@@ -1,3 +1,4 @@
+// @module-tag isolated
 import { expect } from 'vitest';
 import { ForeignChunks, type StartForeignPeer, startForeignPeer } from '../support/foreign-peer.ts';
 import { errorCode } from '../support/gateway-client.ts';

@@ -1,3 +1,4 @@
+// @module-tag isolated
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Address } from '../../src/address.ts';
 import type { Gateway } from '../../src/gateway/create-gateway.ts';

@@ -1,3 +1,4 @@
+// @module-tag isolated
 import { cpuUsage } from 'node:process';
 import { expect, it } from 'vitest';
 import { deploymentAt, embeddedAt } from '../../src/gateway/deployment.ts';

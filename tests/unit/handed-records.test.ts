@@ -1,3 +1,4 @@
+// @module-tag isolated
 import 'fake-indexeddb/auto';
 import { createStore } from 'idb-keyval';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';

@@ -1,3 +1,4 @@
+// @module-tag isolated
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { holdRequests, request } from '../../src/shell/gateway-api.ts';
 

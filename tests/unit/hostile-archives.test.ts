@@ -1,3 +1,4 @@
+// @module-tag slow
 // @module-tag unix
 import { brotliCompressSync, constants } from 'node:zlib';
 import { expect } from 'vitest';

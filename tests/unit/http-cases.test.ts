@@ -1,3 +1,4 @@
+// @module-tag isolated
 import { readFileSync, writeFileSync } from 'node:fs';
 import { beforeAll, expect, test } from 'vitest';
 import { deploymentAt } from '../../src/gateway/deployment.ts';

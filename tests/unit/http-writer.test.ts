@@ -1,3 +1,4 @@
+// @module-tag isolated
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Address } from '../../src/address.ts';
 import { limits } from '../../src/limits.ts';

@@ -1,3 +1,4 @@
+// @module-tag slow
 // @module-tag unix
 import { expect } from 'vitest';
 import { Address } from '../../src/address.ts';

@@ -1,3 +1,4 @@
+// @module-tag isolated
 import { expect, it } from 'vitest';
 import { shareOf } from '../../src/shell/library/arrange.ts';
 import { sizeText } from '../../src/shell/library/size-text.ts';

@@ -1,3 +1,4 @@
+// @module-tag isolated
 import { encode } from '@msgpack/msgpack';
 import { createStore, set } from 'idb-keyval';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';

@@ -1,3 +1,4 @@
+// @module-tag isolated
 // @module-tag unix
 import { readFileSync } from 'node:fs';
 import { expect } from 'vitest';

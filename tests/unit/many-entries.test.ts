@@ -1,3 +1,4 @@
+// @module-tag full
 import { expect, test } from 'vitest';
 import { deploymentAt } from '../../src/gateway/deployment.ts';
 import { limits } from '../../src/limits.ts';

@@ -1,3 +1,4 @@
+// @module-tag slow
 // @module-tag unix
 import '../support/remembered-signatures.ts';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// @module-tag slow
 // @module-tag unix
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -104,7 +105,9 @@ describe('a publication in the network', () => {
     expect(parseAnt(prices[0]!.fees)).toBeGreaterThan(0n);
   });
 
-  it('stores the other chunks if one fails, and costs nothing when it continues', async () => {
+  it('stores the other chunks if one fails, and costs nothing when it continues', {
+    tags: 'full',
+  }, async () => {
     const file = newFile();
     const spent = await spentBy(async () => {
       relay.faults = { putStatus: 410, putFailures: 1 };
@@ -131,7 +134,9 @@ describe('a publication in the network', () => {
     expect(hidden.uri).toMatch(/^ant:\/\/manifest\//);
   });
 
-  it('has a pointer, which is paid for together with the content, and moves for the price of one chunk', async () => {
+  it('has a pointer, which is paid for together with the content, and moves for the price of one chunk', {
+    tags: 'full',
+  }, async () => {
     const seed = randomBytes(32);
     const prices: AntPrice[] = [];
     const publisher = createPublisher({
@@ -157,7 +162,9 @@ describe('a publication in the network', () => {
     ]);
   });
 
-  it('pays nothing if the network has a newer state of its pointer, or another of the same counter', async () => {
+  it('pays nothing if the network has a newer state of its pointer, or another of the same counter', {
+    tags: 'full',
+  }, async () => {
     const seed = randomBytes(32);
     const publisher = createPublisher({ sink: networkSink(optionsWith()) });
     const file = newFile();
@@ -173,7 +180,9 @@ describe('a publication in the network', () => {
     expect(relay.pointers.get(pointer!.address)).toEqual(Buffer.from(pointer!.record));
   });
 
-  it('pays nothing if the network gets a newer state of its pointer while the caller or the user decides', async () => {
+  it('pays nothing if the network gets a newer state of its pointer while the caller or the user decides', {
+    tags: 'full',
+  }, async () => {
     const seed = randomBytes(32);
     const owner = new OwnerKey(seed);
     const newer = signPointer(owner, { kind: 'chunk', target: Address.fromHex('ab'.repeat(32)) }, [
@@ -215,7 +224,9 @@ describe('a publication in the network', () => {
     return publishing.finally(() => publisher.close());
   }
 
-  it('stores a pointer that was paid for and lost on the way, without a further payment', async () => {
+  it('stores a pointer that was paid for and lost on the way, without a further payment', {
+    tags: 'full',
+  }, async () => {
     const seed = randomBytes(32);
     const file = newFile();
     const pointer = { seed, counter: 0n };
@@ -270,7 +281,10 @@ describe('a publication in the network', () => {
     expect([spent, relay.stored.size]).toEqual([0n, 0]);
   });
 
-  it('is paid by another account once the caller says that an earlier payment left the wallet', async () => {
+  it('is paid by another account once the caller says that an earlier payment left the wallet', {
+    tags: 'full',
+    timeout: 30_000,
+  }, async () => {
     const [first, second] = chain.accounts as [string, string];
     const amount = (10n ** 18n).toString(16).padStart(64, '0');
     await chain.execute({
@@ -306,7 +320,7 @@ describe('a publication in the network', () => {
     });
     expect(asked).toEqual(answers.map(() => second));
     expect([spent, relay.stored.size]).toEqual([BigInt(fileRecords) * recordPrice, fileRecords]);
-  }, 30_000);
+  });
 
   it('ends with the error of the caller’s function for the price, before anything is paid', async () => {
     const onPrice = () => {
@@ -321,7 +335,10 @@ describe('a publication in the network', () => {
     expect(spent).toBe(0n);
   });
 
-  it('that was cancelled asks nothing any more, and lets the next one go on', async () => {
+  it('that was cancelled asks nothing any more, and lets the next one go on', {
+    tags: 'full',
+    timeout: 20_000,
+  }, async () => {
     const stop = new AbortController();
     const stopLater = new AbortController();
     const prices: AntPrice[] = [];
@@ -351,9 +368,12 @@ describe('a publication in the network', () => {
     });
     publisher.close();
     expect(spent).toBe(BigInt(fileRecords) * recordPrice);
-  }, 20_000);
+  });
 
-  it('whose wallet never answers does not hold up the next one after it was cancelled', async () => {
+  it('whose wallet never answers does not hold up the next one after it was cancelled', {
+    tags: 'full',
+    timeout: 20_000,
+  }, async () => {
     wallet.answers.set('eth_requestAccounts', () => new Promise(() => {}));
     const publisher = createPublisher({ sink: networkSink(optionsWith()) });
     const cancelled = publisher.publish(newFile(), { signal: AbortSignal.timeout(1000) });
@@ -362,7 +382,7 @@ describe('a publication in the network', () => {
     await publisher.publish(newFile());
     publisher.close();
     expect(relay.stored.size).toBe(fileRecords);
-  }, 20_000);
+  });
 
   it('that was cancelled while it waited for the lock does not touch the journal', async () => {
     const stop = new AbortController();
@@ -386,7 +406,7 @@ describe('a publication in the network', () => {
     expect(opened).toBe(0);
   });
 
-  it('is signed with the key as it was when the sink was made', async () => {
+  it('is signed with the key as it was when the sink was made', { tags: 'full' }, async () => {
     const own = Uint8Array.from(key);
     const sink = networkSink(optionsWith({ wallet: undefined, key: own, rpc: chain.rpc } as never));
     own.fill(7);

@@ -1,3 +1,4 @@
+// @module-tag slow
 import '../support/remembered-signatures.ts';
 import { blake3 } from '@noble/hashes/blake3.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
@@ -283,7 +284,7 @@ describe('a chunk of a paid batch without a relay', () => {
     expect(await store()).toBe('stored');
   });
 
-  it('waits for nodes that are behind the chain, and stays paid', async () => {
+  it('waits for nodes that are behind the chain, and stays paid', { tags: 'full' }, async () => {
     await paid(await offered());
     const known = network.paidBatches.splice(0);
     await expect(store()).rejects.toEqual(problem('UNPAID'));
@@ -303,7 +304,9 @@ describe('a chunk of a paid batch without a relay', () => {
     expect(await store()).toBe('stored');
   });
 
-  it('says so if the paid nodes are no longer close to the address of their pool', async () => {
+  it('says so if the paid nodes are no longer close to the address of their pool', {
+    tags: 'full',
+  }, async () => {
     await paidFar();
     crowd(40);
     await expect(store()).rejects.toEqual(problem('QUOTE_EXPIRED'));
@@ -311,7 +314,7 @@ describe('a chunk of a paid batch without a relay', () => {
     expect(await store()).toBe('stored');
   });
 
-  it('waits for the chain before it says that', async () => {
+  it('waits for the chain before it says that', { tags: 'full' }, async () => {
     await paidFar();
     const known = network.paidBatches.splice(0);
     // Nodes accept a pool that is among more nodes than they tell.
@@ -372,7 +375,7 @@ describe('a plan', () => {
     expect(reports).toEqual(Array.from({ length: 8 }, (_, i) => [i + 1, 8]));
   });
 
-  it('has single payments if the batch would be dearer', async () => {
+  it('has single payments if the batch would be dearer', { tags: 'full' }, async () => {
     spoil(network.all, { committed: 1500 });
     expect(await clock.run(planBatches(offers, [route], signal))).toEqual({ batches: [], offers });
   });
@@ -387,7 +390,7 @@ describe('a plan', () => {
 
   for (const [own, count, tags] of [
     [12, 1, []],
-    [11, 0, []],
+    [11, 0, ['full']],
     [8, 0, ['full']],
     [0, 0, ['full']],
   ] as const) {

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { describe, expect, it } from 'vitest';
 import { Address, equalBytes } from '../../src/address.ts';
 import { nodeLimits } from '../../src/nodes/node-limits.ts';
@@ -62,19 +63,23 @@ describe('a lookup', () => {
     ['all nodes are honest', {}],
     ['30 % are dead', { dead: 0.3 }],
     ['30 % take no browsers', { browserless: 0.3 }],
-  ])('finds enough nodes for a pool of a batch in 10,000 nodes if %s', async (_, shares) => {
-    const { clock, simulated, client } = network(10_000, shares);
-    for (let i = 0; i < 3; i++) {
-      const address = simulated.randomAddress();
-      const { signal } = new AbortController();
-      const found = await clock.run(client.closest(address, 32, signal, nodeLimits.bucket));
-      // Nodes accept a pool with nine of the 32 that are closest.
-      const living = simulated.closestOfAll(address).filter(({ behaviour }) => behaviour !== 'dead');
-      const close = new Set(living.slice(0, 32).map(({ address }) => address.peerId));
-      const pool = found.slice(0, 16).filter(({ node }) => close.has(node.peerId));
-      expect(pool.length).toBeGreaterThanOrEqual(12);
-    }
-  });
+  ])(
+    'finds enough nodes for a pool of a batch in 10,000 nodes if %s',
+    { tags: 'full' },
+    async (_, shares) => {
+      const { clock, simulated, client } = network(10_000, shares);
+      for (let i = 0; i < 3; i++) {
+        const address = simulated.randomAddress();
+        const { signal } = new AbortController();
+        const found = await clock.run(client.closest(address, 32, signal, nodeLimits.bucket));
+        // Nodes accept a pool with nine of the 32 that are closest.
+        const living = simulated.closestOfAll(address).filter(({ behaviour }) => behaviour !== 'dead');
+        const close = new Set(living.slice(0, 32).map(({ address }) => address.peerId));
+        const pool = found.slice(0, 16).filter(({ node }) => close.has(node.peerId));
+        expect(pool.length).toBeGreaterThanOrEqual(12);
+      }
+    },
+  );
 
   it('does not wait long for nodes that are busy, once enough others have answered', async () => {
     const { clock, simulated, client } = network(1_000, { silent: 0.2 });

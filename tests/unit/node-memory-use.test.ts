@@ -1,3 +1,4 @@
+// @module-tag isolated
 import { blake3 } from '@noble/hashes/blake3.js';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Address } from '../../src/address.ts';

@@ -1,3 +1,4 @@
+// @module-tag slow
 // @module-tag unix
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';

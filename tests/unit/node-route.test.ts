@@ -1,3 +1,4 @@
+// @module-tag slow
 import '../support/remembered-signatures.ts';
 import { blake3 } from '@noble/hashes/blake3.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
@@ -151,7 +152,7 @@ describe('an upload without a relay', () => {
       await paid(answer.offer);
     });
 
-    it('sends it to no further nodes because the link is slow', async () => {
+    it('sends it to no further nodes because the link is slow', { tags: 'full' }, async () => {
       spoil(network.all, { bytesPerMs: 40, putMs: 12_000 });
       expect(await clock.run(storePaid(chunk, large, parts()))).toBe('stored');
       // Those that were not needed get it nevertheless: it is on its way.
@@ -159,7 +160,7 @@ describe('an upload without a relay', () => {
       expect(receivers()).toBe(7);
     });
 
-    it('ends although the link is very slow', async () => {
+    it('ends although the link is very slow', { tags: 'full' }, async () => {
       spoil(network.all, { bytesPerMs: 6 });
       expect(await clock.run(storePaid(chunk, large, parts()))).toBe('stored');
       expect(clock.now()).toBeGreaterThan(large.length / 6);

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { createStore, get, set } from 'idb-keyval';
 import { beforeEach, expect, it, vi } from 'vitest';
 import { Address } from '../../src/address.ts';
@@ -218,7 +219,9 @@ it('a freeze takes only the target that the user has seen', async () => {
   expect((await freeze('2')).states.isFrozen).toBe(true);
 });
 
-it('damaged states are listed, and keep the pointer from being moved until its key is brought again', async () => {
+it('damaged states are listed, and keep the pointer from being moved until its key is brought again', {
+  tags: 'full',
+}, async () => {
   const pointers = new OwnedPointers();
   const seed = newSeed();
   const address = await pointers.add(seed, passphrase, 'Garden');
@@ -234,7 +237,9 @@ it('damaged states are listed, and keep the pointer from being moved until its k
   expect(await pointers.list()).toEqual([]);
 });
 
-it('pointers move to another browser with their labels and states, and those that are there stay', async () => {
+it('pointers move to another browser with their labels and states, and those that are there stay', {
+  tags: 'full',
+}, async () => {
   const pointers = new OwnedPointers();
   const address = await pointers.add(newSeed(), passphrase, 'Garden');
   await pointers.move(address, passphrase, target('1'), { peers: [memoryPeer()], signal });
@@ -264,7 +269,9 @@ it('pointers move to another browser with their labels and states, and those tha
   });
 });
 
-it('a passkey signs and exports like a passphrase, and its key leaves the browser only with a passphrase', async () => {
+it('a passkey signs and exports like a passphrase, and its key leaves the browser only with a passphrase', {
+  tags: 'full',
+}, async () => {
   const pointers = new OwnedPointers();
   const seed = newSeed();
   const prf = await importPrf(crypto.getRandomValues(new Uint8Array(32)));
@@ -287,7 +294,9 @@ it('a passkey signs and exports like a passphrase, and its key leaves the browse
   expect((await pointers.list())[0]).toMatchObject({ hasPassphrase: true, passkey: null });
 });
 
-it('a change of what unlocks a key ends if it is cancelled while the key is decrypted', async () => {
+it('a change of what unlocks a key ends if it is cancelled while the key is decrypted', {
+  tags: 'full',
+}, async () => {
   const pointers = new OwnedPointers();
   const seed = newSeed();
   const address = await pointers.add(seed, passphrase, 'Garden');

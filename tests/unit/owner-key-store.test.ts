@@ -1,3 +1,4 @@
+// @module-tag slow
 import { serialize } from 'node:v8';
 import { createStore, entries, get, set } from 'idb-keyval';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -46,7 +47,9 @@ describe('the keys of pointers in a browser', () => {
     }
   });
 
-  it('move to another profile with their passphrase, and stay useless in a copy of its database', async () => {
+  it('move to another profile with their passphrase, and stay useless in a copy of its database', {
+    tags: 'full',
+  }, async () => {
     const seed = newSeed();
     const store = new OwnerKeyStore();
     const address = await store.add(seed, passphrase);
@@ -110,7 +113,7 @@ describe('the keys of pointers in a browser', () => {
     await expect(keys.seed(one, passphrase)).rejects.toEqual(refused);
   });
 
-  it('agree on one device key if several pages store keys at once', async () => {
+  it('agree on one device key if several pages store keys at once', { tags: 'full' }, async () => {
     const seeds = [newSeed(), newSeed(), newSeed()];
     const added = await Promise.all(seeds.map((seed) => new OwnerKeyStore().add(seed, passphrase)));
     for (const [i, address] of added.entries()) {
@@ -135,7 +138,9 @@ describe('the keys of pointers in a browser', () => {
     expect(await other.provenAddresses()).toEqual([address]);
   });
 
-  it('never count as the user’s if a backup gives a key to the pointer of another owner', async () => {
+  it('never count as the user’s if a backup gives a key to the pointer of another owner', {
+    tags: 'full',
+  }, async () => {
     const { address } = new OwnerKey(newSeed());
     const store = new OwnerKeyStore();
     await store.addMovable(address, await forgedKey(newSeed(), address.hex));

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -66,7 +67,7 @@ describe('a first visit', () => {
 describe('the package', () => {
   const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 
-  it('holds every file that it exports, and those that a site copies', () => {
+  it('holds every file that it exports, and those that a site copies', { tags: 'full' }, () => {
     const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
     const output = execFileSync(npm, ['pack', '--dry-run', '--json', '--ignore-scripts'], {
       cwd: root,

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { execFile } from 'node:child_process';
 import {
   cpSync,
@@ -144,6 +145,7 @@ const compilers: [name: string, tsc: string, isNewest: boolean][] = [
 ];
 
 for (const [compiler, tsc, isNewest] of compilers) {
+  // Later tests run what the newest one writes.
   const tags = isNewest ? [] : 'full';
   it(`${compiler} type-checks strict projects with the packages`, { tags }, async () => {
     const compilerOptions = { strict: true, target: 'es2022', types: [], rootDir: '.', noEmitOnError: true };

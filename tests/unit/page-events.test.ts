@@ -1,3 +1,4 @@
+// @module-tag isolated
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { encodeManifest } from '../../src/content/manifest.ts';
 import { DropInError } from '../../src/drop-in/error.ts';

@@ -1,3 +1,4 @@
+// @module-tag slow
 // @module-tag unix
 import '../support/remembered-signatures.ts';
 import { randomBytes } from 'node:crypto';
@@ -421,7 +422,7 @@ describe('nothing is paid', () => {
 });
 
 describe('a payment for a batch', () => {
-  it('is found if the wallet sends it late, and is not sent again', async () => {
+  it('is found if the wallet sends it late, and is not sent again', { tags: 'full' }, async () => {
     const chunks = newChunks(4);
     const batch = await batchFor(chunks);
     let send!: () => Promise<unknown>;
@@ -453,7 +454,7 @@ describe('a payment for a batch', () => {
     expect(other.root).not.toBe(batch.root);
   });
 
-  it('is not made with other prices while an older one may still be sent', async () => {
+  it('is not made with other prices while an older one may still be sent', { tags: 'full' }, async () => {
     const chunks = newChunks(4);
     const [first, second] = [await batchFor(chunks), await batchFor(chunks)];
     const [account] = chain.accounts as [string];
@@ -514,7 +515,7 @@ describe('a payment for a batch', () => {
       expect(await journal.record(address)).toMatchObject({ batch: first.root });
   });
 
-  it('is not made for a chunk that another tab has paid for by itself', async () => {
+  it('is not made for a chunk that another tab has paid for by itself', { tags: 'full' }, async () => {
     const chunks = newChunks(2);
     const [record] = recordsOf(chunks) as [RecordToStore];
     const batch = await batchFor(chunks);
@@ -527,7 +528,7 @@ describe('a payment for a batch', () => {
     expect(await journal.record(record.address)).toHaveProperty('offer');
   });
 
-  it('says so if the nodes do not see it', async () => {
+  it('says so if the nodes do not see it', { tags: 'full' }, async () => {
     const chunks = newChunks(2);
     const batch = await batchFor(chunks);
     await journal.putBatch(batch);

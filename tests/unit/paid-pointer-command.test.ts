@@ -1,3 +1,4 @@
+// @module-tag slow
 // @module-tag unix
 import { mkdir, mkdtemp, readFile, rm, rmdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,3 +1,4 @@
+// @module-tag slow
 // @module-tag unix
 import '../support/remembered-signatures.ts';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -184,7 +185,7 @@ describe('publish --network', () => {
     expect(failure(wrong)).toEqual({ code: 'REFUSED', payment: undefined });
   });
 
-  it('continues with --resume only what was paid for', async () => {
+  it('continues with --resume only what was paid for', { tags: 'full' }, async () => {
     const path = await newFile();
     const nothing = await publish(path, ['--resume']);
     expect([nothing.code, nothing.stderr]).toEqual([
@@ -319,7 +320,9 @@ describe('pointer --network', () => {
     expect(failure(await pointer('show'))).toMatchObject({ code: 'UNSUPPORTED', payment: 'OLD_RELAY' });
   });
 
-  it('finds the newest state at any relay, so that no counter is signed twice', async () => {
+  it('finds the newest state at any relay, so that no counter is signed twice', {
+    tags: 'full',
+  }, async () => {
     const [, , first] = lines(await publish(await newFile(), ['--max-cost', '1']));
     const [, , second] = lines(await publish(await newFile(), ['--max-cost', '1']));
     const other = await RelayDouble.start(chain, relay.stored, relay.pointers);
@@ -523,7 +526,7 @@ describe('nothing is paid', () => {
 });
 
 describe('a payment stays in the journal', () => {
-  it('if the relay takes it and stores nothing', async () => {
+  it('if the relay takes it and stores nothing', { tags: 'full' }, async () => {
     const path = await newFile();
     const honest = await RelayDouble.start(chain);
     try {
@@ -567,7 +570,7 @@ describe('a payment stays in the journal', () => {
     expect([spent, relay.stored.size]).toEqual([4n * recordPrice, fileRecords]);
   });
 
-  it('if the relay dies, and another one finishes', async () => {
+  it('if the relay dies, and another one finishes', { tags: 'full' }, async () => {
     const path = await newFile();
     const other = await RelayDouble.start(chain);
     try {

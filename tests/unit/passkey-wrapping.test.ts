@@ -1,3 +1,4 @@
+// @module-tag slow
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from 'node:crypto';
 import { serialize } from 'node:v8';
 import { createStore, del, entries, get, set } from 'idb-keyval';

@@ -1,3 +1,4 @@
+// @module-tag isolated
 import { createHash } from 'node:crypto';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Address } from '../../src/address.ts';

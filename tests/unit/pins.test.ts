@@ -1,3 +1,4 @@
+// @module-tag isolated
 import { encode } from '@msgpack/msgpack';
 import { set, update } from 'idb-keyval';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';

@@ -1,3 +1,4 @@
+// @module-tag slow
 // @module-tag unix
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// @module-tag slow
 // @module-tag unix
 import '../support/remembered-signatures.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -293,7 +294,10 @@ describe('a pointer in the network', () => {
     expect([askToPay.mock.calls.length, states.all.length, relay.pointers.size]).toEqual([0, 0, 0]);
   });
 
-  it('is signed although places do not answer that the user did not choose', async () => {
+  it('is signed although places do not answer that the user did not choose', {
+    tags: 'full',
+    timeout: 20_000,
+  }, async () => {
     const silent: StateSource = {
       url: 'https://silent.example',
       pointer: (_address, _maxBytes, signal) =>
@@ -319,9 +323,11 @@ describe('a pointer in the network', () => {
     const reason = new Error('The user stopped.');
     setTimeout(() => stopping.abort(reason), 100);
     await expect(stopped).rejects.toBe(reason);
-  }, 20_000);
+  });
 
-  it('is not paid for if the key signed a newer state elsewhere while the price was shown', async () => {
+  it('is not paid for if the key signed a newer state elsewhere while the price was shown', {
+    tags: 'full',
+  }, async () => {
     const first = (await move('1', payFor)).pointer;
     const rival = signPointer(key, target('3'), [{ counter: 7n }]);
     const agreeLate = async (due: PointerDue) => {
@@ -365,7 +371,9 @@ describe('a pointer in the network', () => {
     });
   });
 
-  it('is not paid for if the key signs a newer state elsewhere while the wallet asks for the permission', async () => {
+  it('is not paid for if the key signs a newer state elsewhere while the wallet asks for the permission', {
+    tags: 'full',
+  }, async () => {
     await move('1', payFor);
     const rival = signPointer(key, target('3'), [{ counter: 7n }]);
     const wallet = new TestWallet(chain);
@@ -412,7 +420,9 @@ describe('a pointer in the network', () => {
     expect(missing).toEqual([target('1').target.hex, undefined, undefined]);
   });
 
-  it('names another pointer before the payment if only the store of a relay has it', async () => {
+  it('names another pointer before the payment if only the store of a relay has it', {
+    tags: 'full',
+  }, async () => {
     const inner = new OwnerKey(newSeed());
     const { record } = signPointer(inner, target('1'), []);
     relay.ownPointers.set(inner.address.hex, record);

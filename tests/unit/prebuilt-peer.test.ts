@@ -1,3 +1,4 @@
+// @module-tag slow
 // @module-tag unix
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,3 +1,4 @@
+// @module-tag isolated
 import fc from 'fast-check';
 import { createStore, get, set, values } from 'idb-keyval';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';

@@ -1,3 +1,4 @@
+// @module-tag slow
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Address } from '../../src/address.ts';

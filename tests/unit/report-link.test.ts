@@ -1,3 +1,4 @@
+// @module-tag isolated
 import { encode } from '@msgpack/msgpack';
 import { expect, it, onTestFinished } from 'vitest';
 import { deploymentAt } from '../../src/gateway/deployment.ts';

@@ -1,3 +1,4 @@
+// @module-tag isolated
 import { expect } from 'vitest';
 import { hugeMiddle, publishHugeFile } from '../support/huge-file.ts';
 import type { PeerProcess } from '../support/peer-process.ts';

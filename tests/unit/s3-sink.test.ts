@@ -1,3 +1,4 @@
+// @module-tag slow
 // @module-tag linux
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';

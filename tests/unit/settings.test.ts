@@ -1,3 +1,4 @@
+// @module-tag isolated
 // @module-tag unix
 import { expect } from 'vitest';
 import { errorCode } from '../support/gateway-client.ts';

@@ -1,3 +1,4 @@
+// @module-tag isolated
 import { packTar, unpackTar } from 'modern-tar';
 import { expect } from 'vitest';
 import type { ListedPin } from '../../src/library/pin-state.ts';

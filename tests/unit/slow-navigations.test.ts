@@ -1,3 +1,4 @@
+// @module-tag slow
 // @module-tag unix
 import { createHash } from 'node:crypto';
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';

@@ -1,3 +1,4 @@
+// @module-tag isolated
 import { afterEach, expect, it, vi } from 'vitest';
 import type { LibraryOffer, OfferedSite } from '../../src/site-pages/messages.ts';
 import type { MovePort } from '../../src/site-pages/move-port.ts';

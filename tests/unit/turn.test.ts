@@ -1,3 +1,4 @@
+// @module-tag isolated
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { inTurns } from '../../src/self-encryption/turn.ts';
 

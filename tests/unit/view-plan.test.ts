@@ -1,3 +1,4 @@
+// @module-tag isolated
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { deploymentAt, embeddedAt } from '../../src/gateway/deployment.ts';
 import { type ViewPlan, viewHeader } from '../../src/gateway/http/view-plan.ts';

@@ -1,3 +1,4 @@
+// @module-tag slow
 // @module-tag unix
 import { randomBytes } from 'node:crypto';
 import { blake3 } from '@noble/hashes/blake3.js';

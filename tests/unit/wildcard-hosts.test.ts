@@ -1,3 +1,4 @@
+// @module-tag isolated
 import { IDBFactory } from 'fake-indexeddb';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { AntwayError } from '../../src/errors.ts';
