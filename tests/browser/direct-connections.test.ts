@@ -53,7 +53,9 @@ test('connections to nodes are off at first, and their code is not loaded', asyn
   expect(await pages(shell)).toEqual([1, 0]);
 });
 
-test('all pages end their part when the user turns the connections off, also hidden ones', async () => {
+test('all pages end their part when the user turns the connections off, also hidden ones', {
+  tag: '@full',
+}, async () => {
   const shell = await openApp();
   await allow(shell);
   const other = await openApp();

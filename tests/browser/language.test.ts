@@ -18,7 +18,7 @@ const scene = sceneOfFile(async ({ startPeer, openWorker, folder }) => {
   };
 });
 
-test('pages of the worker use the language chosen in the settings', { tag: '@smoke' }, async () => {
+test('pages of the worker use the language chosen in the settings', { tag: '@full' }, async () => {
   const { site, home } = scene();
   const gateway = await openFreshShell(scene().gateway, '#settings');
   const { shell } = gateway;
@@ -103,7 +103,7 @@ test('messages of the worker are English and marked as English in a translated s
   await expect(problem.locator('.code')).toHaveText('PEERS_UNREACHABLE');
 });
 
-test('pages use the browser’s language if the user chose none', async ({
+test('pages use the browser’s language if the user chose none', { tag: '@smoke' }, async ({
   playwright,
   launchOptions,
   startHost,

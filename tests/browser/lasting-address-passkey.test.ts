@@ -416,9 +416,9 @@ test('the profile on the disk has neither the seed nor the passkey’s output, a
   await after.close();
 });
 
-test('where the browser says that it has no PRF, or sites share the origin, no passkey is offered', async ({
-  context,
-}) => {
+test('where the browser says that it has no PRF, or sites share the origin, no passkey is offered', {
+  tag: '@full',
+}, async ({ context }) => {
   await context.addInitScript(() => {
     if (location.hostname !== 'antway.localhost') return;
     PublicKeyCredential.getClientCapabilities = async () => ({ 'extension:prf': false });

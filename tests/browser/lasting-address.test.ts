@@ -53,7 +53,7 @@ async function titleForVisitors(page: Page, address: string): Promise<string> {
 }
 
 test('an address stays while its content changes, returns to an earlier state, and freezes', {
-  tag: '@smoke',
+  tag: '@full',
 }, async () => {
   const page = await openFreshPublish(scene().empty);
   await publishPage(page, 'First');
@@ -310,7 +310,9 @@ test('the profile on the disk contains neither the seed nor the words', async ({
   expect(isFound).toBe(true);
 });
 
-test('where sites share the gateway’s origin, no key is made and nothing is signed', async ({ folder }) => {
+test('where sites share the gateway’s origin, no key is made and nothing is signed', {
+  tag: '@smoke',
+}, async ({ folder }) => {
   const page = await openShellIn(
     scene().context,
     `${root.replace('antway.localhost', '127.0.0.1')}/#publish`,

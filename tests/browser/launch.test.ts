@@ -130,7 +130,7 @@ test.describe('the installed app', () => {
     }
   });
 
-  test('opens a launched link in the open window', async () => {
+  test('opens a launched link in the open window', { tag: '@full' }, async () => {
     const letter = await publish(Buffer.from('a letter'), peer);
     const before = windows();
     const url = `${gateway.url}/#open=${encodeURIComponent(`web+ant:${letter}/letter.txt`)}`;

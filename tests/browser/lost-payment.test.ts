@@ -12,7 +12,7 @@ const recordPrice = 11_718_750_000_000_000n;
 
 const problem = (page: Page) => page.locator('.note-problem:not(:empty)');
 
-test('a payment that the chain has lost is due again, once the wallet shows that', async ({
+test('a payment that the chain has lost is due again, once the wallet shows that', { tag: '@full' }, async ({
   startPeer,
   folder,
   context,

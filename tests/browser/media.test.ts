@@ -42,7 +42,7 @@ for (const [element, middle] of [
   ['audio', 300],
 ] as const) {
   test(`a ${element} plays from its middle without the chunks before and after`, {
-    tag: element === 'audio' ? '@full' : [],
+    tag: '@full',
   }, async () => {
     const before = await peer.chunksGiven();
     const media = await gateway.openPage(`/${address}/`);

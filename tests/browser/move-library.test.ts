@@ -226,7 +226,9 @@ test('publications move too: private ones open with their link at the other addr
   await expect(publishedRows(shell)).toHaveCount(2);
 });
 
-test('a cancelled move leaves both libraries as they were, also if its window is closed', async () => {
+test('a cancelled move leaves both libraries as they were, also if its window is closed', {
+  tag: '@full',
+}, async () => {
   const address = await publishSite('Stays');
   const shell = await openShell(former);
   await visit(address, openWithoutScripts);

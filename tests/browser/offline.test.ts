@@ -87,7 +87,7 @@ test.describe('without peers', { tag: '@full' }, () => {
   });
 });
 
-test('seen content opens without host and peers after a restart of the browser', async ({
+test('seen content opens without host and peers after a restart of the browser', { tag: '@full' }, async ({
   playwright,
   launchOptions,
   startPeer,

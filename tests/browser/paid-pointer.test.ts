@@ -63,7 +63,7 @@ async function titleForVisitors(context: BrowserContext, root: string, address: 
 }
 
 test('a user without a peer pays for an address and each change of it, and visitors read them', {
-  tag: '@smoke',
+  tag: '@full',
 }, async ({ context, startHost }) => {
   const host = await startHost({ peers: [] });
   const page = await openPublish(context, host.url.replace('127.0.0.1', 'antway.localhost'));

@@ -117,7 +117,7 @@ test('a data map file opens as its private file, in both forms', { tag: '@full' 
   }
 });
 
-test('a manifest opens as a dropped file, and the page shows the drop target', async () => {
+test('a manifest opens as a dropped file, and the page shows the drop target', { tag: '@full' }, async () => {
   const hint = shell.getByText('to open it');
   await expect(hint).toHaveCount(0);
   await drop(shell, { files: [path] }, () => expect(hint).toBeVisible());
@@ -160,7 +160,7 @@ test('a manifest opens as a pasted file, and a link opens when it is pasted outs
   await untilViewed(shell, `/${address}/letter.txt`);
 });
 
-test('a link opens when its text is dropped', async () => {
+test('a link opens when its text is dropped', { tag: '@full' }, async () => {
   const address = await publish(Buffer.from('what was linked to'), peer);
   await drop(shell, { text: `ant://${address}/letter.txt` });
   const content = await untilViewed(shell, `/${address}/letter.txt`);

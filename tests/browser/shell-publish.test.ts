@@ -242,7 +242,9 @@ test.describe('publishing', () => {
     await untilViewed(shell, root);
   });
 
-  test('a cancelled upload continues where it stopped: each chunk is sent once', async ({ folder }) => {
+  test('a cancelled upload continues where it stopped: each chunk is sent once', { tag: '@full' }, async ({
+    folder,
+  }) => {
     const site = write(join(folder, 'big'), { 'a.bin': repeated(3, 12 * 4_190_208) });
     const gate = await UploadGate.start(peer.url);
     await choose(shell, site);

@@ -49,7 +49,7 @@ test('each screen has a URL, and back and forward lead through them', { tag: '@s
   await expect(heading()).toHaveText('Library');
 });
 
-test('every control of every screen has an accessible name', async () => {
+test('every control of every screen has an accessible name', { tag: '@full' }, async () => {
   for (const name of names) {
     await navigation().getByRole('link', { name }).click();
     const nameless = await shell.locator('a, button, input:not([hidden]), select').evaluateAll((elements) =>

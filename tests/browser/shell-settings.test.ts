@@ -125,7 +125,9 @@ test('a change stays on the screen when the answer about the settings before it 
   expect(await others.isChecked()).toBe(true);
 });
 
-test('a user names an address, opens it by the name and removes the name; the host’s names stay', async () => {
+test('a user names an address, opens it by the name and removes the name; the host’s names stay', {
+  tag: '@full',
+}, async () => {
   const letter = await publish(Buffer.from('a letter'), first);
   const names = shell.getByRole('region', { name: 'Names', exact: true });
   await expect(names.getByRole('listitem')).toHaveText(/hosts.*from the host/);
@@ -181,7 +183,7 @@ test('bookmarks of fetch>it become names, and names become a bookmark file', { t
   expect([file.version, ...labels]).toEqual([1, 'hosts', 'My-b-letter-b']);
 });
 
-test('a blocked address does not open until the user allows it again', async () => {
+test('a blocked address does not open until the user allows it again', { tag: '@full' }, async () => {
   const letter = await publish(Buffer.from('a letter'), first);
   await openAdvancedOptions(shell);
   const denied = section('Blocked addresses');

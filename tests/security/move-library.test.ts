@@ -227,6 +227,7 @@ attack(
       expect(await content?.content()).not.toContain('move.js');
     }
   },
+  { tag: '@full' },
 );
 
 attack(

@@ -65,6 +65,7 @@ attack(
     former.putPointer(name.address.hex, name.sign(finalCounter, texts.small, 'chunk'));
     expect(await leadsTo(gateway, texts)).toBe(texts.large.hex);
   },
+  { tag: '@full' },
 );
 
 attack(
@@ -80,4 +81,5 @@ attack(
     const gateway = await openWorker({ peers: peers.map(({ url }) => url) });
     expect(await leadsTo(gateway, texts)).toBe(texts.large.hex);
   },
+  { tag: '@full' },
 );

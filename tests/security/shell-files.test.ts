@@ -331,6 +331,7 @@ attack(
     await page.reload();
     await expect(page.getByRole('heading')).toHaveText('Die eigenen Dateien des Gateways fehlen');
   },
+  { tag: '@full' },
 );
 
 attack(

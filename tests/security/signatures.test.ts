@@ -90,6 +90,7 @@ attack(
     await expect(listedFile(shell, 'signed.txt')).toContainText('Signed by ~alice', { timeout: 45_000 });
     await expect(listedFile(shell, 'honest.txt')).toContainText('Not signed');
   },
+  { tag: '@full' },
 );
 
 attack(
@@ -132,4 +133,5 @@ attack(
     const frame = await untilViewed(shell, `/${signed.hex}/news.txt`);
     await expect(frame.locator('body')).toHaveText(honest);
   },
+  { tag: '@full' },
 );

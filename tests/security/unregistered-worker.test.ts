@@ -72,6 +72,7 @@ attack(
     await hasWorker(page);
     expect((await state(page)).pins).toEqual(before.pins);
   },
+  { tag: '@full' },
 );
 
 attack(

@@ -182,7 +182,7 @@ test.describe('the library', () => {
     await expect(results(shell)).toHaveCount(0);
   });
 
-  test('the index is not on disk', async () => {
+  test('the index is not on disk', { tag: '@full' }, async () => {
     await rows(shell).getByRole('button', { name: 'Pin: Low Tide' }).click();
     await expect(rows(shell).filter({ hasText: 'Low Tide' }).locator('.pin-fact')).toHaveText('Pinned');
     await shell.getByRole('searchbox', { name: 'Search the library' }).fill('bladderwrack');

@@ -78,7 +78,7 @@ for (const decision of ['none', 'denied'] as const) {
   });
 }
 
-test('a peer that does not run is not taken for a refusal', async ({ startPeer }) => {
+test('a peer that does not run is not taken for a refusal', { tag: '@full' }, async ({ startPeer }) => {
   const peer = await startPeer({ webTransport: 'none' });
   const page = await openFromInternet(peer);
   await peer.kill();

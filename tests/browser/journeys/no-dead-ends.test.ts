@@ -34,7 +34,10 @@ test('an unknown address shows what the gateway is connected to, and leads to a 
   await expect(peers(page).getByRole('listitem')).toHaveCount(1);
 });
 
-test('a missing file leads to the start page and the files of its site', async ({ startPeer, folder }) => {
+test('a missing file leads to the start page and the files of its site', { tag: '@full' }, async ({
+  startPeer,
+  folder,
+}) => {
   const peer = await startPeer({ webTransport: 'none' });
   const files = {
     'index.html': '<h1>The start</h1>',
@@ -84,7 +87,7 @@ test('a link that suggests a peer adds nothing and asks no server before a click
 test.describe('adding a peer', () => {
   const cors = { 'Access-Control-Allow-Origin': '*' };
 
-  test('finds an Antway peer by its bare host', async ({ startPeer }) => {
+  test('finds an Antway peer by its bare host', { tag: '@full' }, async ({ startPeer }) => {
     const peer = await startPeer({ webTransport: 'none' });
     const { shell: page } = await openFreshShell(scene().gateway, '#settings');
     await field(page).fill(`  ${peer.url.replace('http://', '')} `);

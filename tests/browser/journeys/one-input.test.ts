@@ -66,7 +66,9 @@ async function untilReady(): Promise<void> {
   await expect(shell.getByRole('region', { name: 'Last opened' }).getByRole('link')).toHaveCount(1);
 }
 
-test('the keyboard finds and opens a site, a file, a recommended site and a screen', async () => {
+test('the keyboard finds and opens a site, a file, a recommended site and a screen', {
+  tag: '@full',
+}, async () => {
   await shell.keyboard.press('/');
   await expect(input(shell)).toBeFocused();
   await expect(input(shell)).toHaveAttribute('aria-expanded', 'false');

@@ -140,9 +140,9 @@ test.describe('published by you', () => {
     await elsewhere.close();
   });
 
-  test('a publication is removed from the list after a question, and its content stays', async ({
-    folder,
-  }) => {
+  test('a publication is removed from the list after a question, and its content stays', {
+    tag: '@full',
+  }, async ({ folder }) => {
     await publishPath(shell, writeFiles(join(folder, 'garden'), garden), 'folder');
     const row = rows(shell).first();
     const address = await row.locator('.published-address').textContent();

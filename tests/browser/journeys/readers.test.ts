@@ -232,7 +232,9 @@ test.describe('readers', () => {
     await page.waitForURL((url) => url.pathname.endsWith('/page.html') || url.pathname === '/-/trust');
   });
 
-  test('CSV is a table that sorts by its columns and shows more rows on request', async () => {
+  test('CSV is a table that sorts by its columns and shows more rows on request', {
+    tag: '@full',
+  }, async () => {
     await open(`log/data/tides.csv`);
     const rows = page.getByRole('row');
     await expect(rows).toHaveCount(201);
@@ -252,7 +254,7 @@ test.describe('readers', () => {
     await expect(page.getByText('452 lines')).toBeVisible();
   });
 
-  test('JSON is a tree for the keyboard, with all digits of large numbers', async () => {
+  test('JSON is a tree for the keyboard, with all digits of large numbers', { tag: '@full' }, async () => {
     await open(`${site}/data/tree.json`);
     const items = page.getByRole('treeitem');
     await expect(items).toHaveCount(5);

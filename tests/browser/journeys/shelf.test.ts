@@ -117,11 +117,9 @@ test('a host without a sample and a catalogue shows neither', async () => {
   await expect(shell.getByRole('main')).not.toContainText(/[0-9a-f]{8}/);
 });
 
-test('catalogues show their sources, keep hostile titles as text, and leave out denied sites', async ({
-  startPeer,
-  openGateway,
-  folder,
-}) => {
+test('catalogues show their sources, keep hostile titles as text, and leave out denied sites', {
+  tag: '@full',
+}, async ({ startPeer, openGateway, folder }) => {
   const peer = await startPeer();
   const site = await publish(makeTarchive(folder, { 'index.txt': 'the front' }), peer);
   const denied = 'cd'.repeat(32);

@@ -266,7 +266,7 @@ test('a tab that was hidden while the browser stopped the workers still knows it
   await expect(state()).toHaveText('Verified');
 });
 
-test('a link from a site to another opens the other site below the bar', async () => {
+test('a link from a site to another opens the other site below the bar', { tag: '@full' }, async () => {
   const linking = await publish(
     await makeTarchive({
       'index.html': `<!doctype html><title>Linking</title><a href="ant://${site.address}/">Low tide</a>`,
