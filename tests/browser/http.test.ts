@@ -31,7 +31,7 @@ test.beforeEach(async ({ startPeer, openGateway, folder }) => {
   open = (config) => openGateway({ peers: [peer.url], ...config });
 });
 
-test('a range that is streamed is as exact as one that is not', { tag: '@full' }, async () => {
+test('a range that is streamed is as exact as one that is not', async () => {
   const gateway = await open();
   const large = noise(5, 3_000_000);
   const answer = await gateway.fetch(`/${site}/large.bin`, { headers: { Range: 'bytes=100001-2900000' } });

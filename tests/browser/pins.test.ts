@@ -197,9 +197,9 @@ test.describe('a pin of a thousand chunks', () => {
     await expectComplete(gateway.shell, { interruptions: 20 });
   });
 
-  test('can be paused, stays paused when the worker ends, and continues when the user resumes it', {
-    tag: '@full',
-  }, async ({ openWorker }) => {
+  test('can be paused, stays paused when the worker ends, and continues when the user resumes it', async ({
+    openWorker,
+  }) => {
     const gateway = await openWorker({ peers: [relay.url] });
     const { held } = relay.holdAfter(100);
     await pinAction(gateway.shell, site.address, 'pin');

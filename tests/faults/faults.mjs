@@ -117,7 +117,10 @@ export const faults = [
     find: 'if (payable) await noteDue(payable, journal, signal);',
     replace: 'if (payable) signal.throwIfAborted();',
     build: 'cli',
-    test: vitest('tests/unit/paid-upload.test.ts', 'sends no interrupted payment with --estimate'),
+    test: vitest(
+      'tests/unit/paid-upload.test.ts',
+      'if the command is killed after the transaction of the payment',
+    ),
   },
   {
     name: 'bill-one-unit-off',
@@ -200,7 +203,10 @@ export const faults = [
     find: '  if (!trustedPages.has(url.pathname)) return false;\n',
     replace: '',
     build: 'shell',
-    test: playwright('tests/browser/http.test.ts', 'cannot use the gateway’s own endpoints'),
+    test: playwright(
+      'tests/security/names.test.ts',
+      'reads and writes names by `/-/settings` and `/-/lists`',
+    ),
   },
   {
     name: 'trust-in-another-site',
@@ -237,8 +243,8 @@ export const faults = [
     replace: 'return undefined;',
     build: 'shell',
     test: playwright(
-      'tests/browser/own-origins.test.ts',
-      'a redirect to a site’s origin is temporary and not stored',
+      'tests/browser/isolation.test.ts',
+      'addresses and names on the gateway’s origin redirect to the site’s own origin, also at the first visit',
     ),
   },
   {
@@ -290,9 +296,8 @@ export const faults = [
     find: 'observer.ended(signal.aborted ? undefined : asAntwayError(error).code);\n          throw error;',
     replace:
       'observer.ended(signal.aborted ? undefined : asAntwayError(error).code);\n          controller.close();',
-    build: 'shell',
-    test: playwright(
-      'tests/browser/hostile-peer.test.ts',
+    test: vitest(
+      'tests/unit/hostile-peer.test.ts',
       'a body fails instead of ending early if a peer lies in the middle of a file',
     ),
   },
@@ -324,7 +329,10 @@ export const faults = [
     find: '      return [this.webTransport, this.http];',
     replace: '      return [this.webTransport];',
     build: 'shell',
-    test: playwright('tests/browser/transports.test.ts', 'is closed'),
+    test: playwright(
+      'tests/browser/faults.test.ts',
+      'restarted peers with other certificates and ports serve by HTTP at once, then by WebTransport',
+    ),
   },
   {
     name: 'pinned-chunks-evicted',
@@ -368,9 +376,8 @@ export const faults = [
     file: 'src/library/site-file.ts',
     find: 'VerifiedChunk.verify(Address.fromHex(name), bytes, blake3);',
     replace: 'VerifiedChunk.of(bytes, blake3);',
-    build: 'shell',
-    test: playwright(
-      'tests/browser/site-files.test.ts',
+    test: vitest(
+      'tests/unit/site-files.test.ts',
       'wrong chunks are refused by name, and a good copy brings the rest',
     ),
   },
@@ -382,8 +389,8 @@ export const faults = [
     replace: 'return (await reading).bytes.subarray(0, end - start);',
     build: 'shell',
     test: playwright(
-      'tests/browser/site-files.test.ts',
-      'a site moves to another device as a file, without any network, and opens there',
+      'tests/browser/shell-library.test.ts',
+      'a site is exported to a file, deleted after two confirmations, and imported from the file',
     ),
   },
   {

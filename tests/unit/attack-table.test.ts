@@ -1,9 +1,8 @@
 // @module-tag slow
-import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { type Attack, attackAnnotation } from '../security/attack-row.ts';
+import { listedTests } from '../support/listed-tests.ts';
 import { fromRoot } from '../support/paths.ts';
 
 const documentPath = fromRoot('docs/reference/attacks.md');
@@ -14,27 +13,10 @@ Each row is a test in \`tests/security/\`. The test publishes a hostile site to 
 and passes only when the attack fails. [Security](../explanation/security.md) explains the policy behind it.
 `;
 
-/** The members of Playwright's JSON that this file reads. */
-interface Suite {
-  suites?: Suite[];
-  specs?: { file: string; tests: { annotations: { type: string; description?: string }[] }[] }[];
-}
-
-/** The attacks of all security tests, in the order of the files. Playwright lists the tests and runs none. */
+/** The attacks of all security tests, in the order of the files. */
 async function listAttacks(): Promise<Attack[]> {
-  const playwright = fromRoot('node_modules/@playwright/test/cli.js');
-  const { stdout } = await promisify(execFile)(
-    process.execPath,
-    [playwright, 'test', '--list', '--reporter=json', 'tests/security'],
-    { cwd: fromRoot(''), env: { ...process.env, ANTWAY_CHROMIUM: process.execPath }, maxBuffer: 2 ** 26 },
-  );
-  const specsOf = ({ suites = [], specs = [] }: Suite): NonNullable<Suite['specs']> => [
-    ...specs,
-    ...suites.flatMap(specsOf),
-  ];
-  return specsOf(JSON.parse(stdout) as Suite)
-    .toSorted((a, b) => a.file.localeCompare(b.file))
-    .flatMap(({ tests }) => tests.flatMap(({ annotations }) => annotations))
+  return (await listedTests(['tests/security']))
+    .flatMap(({ annotations }) => annotations)
     .filter(({ type }) => type === attackAnnotation)
     .map(({ description }) => JSON.parse(description!) as Attack);
 }

@@ -1,7 +1,8 @@
+// @module-tag slow
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { faults } from '../faults/faults.mjs';
-import { commandOf } from '../faults/test-command.mjs';
+import { type FaultTest, faults } from '../faults/faults.mjs';
+import { listedTests } from '../support/listed-tests.ts';
 import { fromRoot } from '../support/paths.ts';
 
 const read = (path: string) => readFileSync(fromRoot(path), 'utf8');
@@ -26,9 +27,12 @@ describe('the seeded faults', () => {
     expect(read(titleIn)).toContain(title);
   });
 
-  it('have no test of Playwright that only the full tests run', () => {
-    const commands = faults.map(({ test }) => commandOf(test)).filter(([runner]) => runner === 'playwright');
-    expect(commands.length).toBeGreaterThan(0);
-    expect(commands.filter((command) => !command.includes('--grep-invert=@full'))).toEqual([]);
+  it('have no test of Playwright that only the full tests run', async () => {
+    const listed = await listedTests([], 'default');
+    const isListed = ({ file, title }: FaultTest) =>
+      listed.some((test) => `tests/${test.file}` === file && test.title.includes(title));
+    const tests = faults.map(({ test }) => test).filter(({ runner }) => runner === 'playwright');
+    expect(tests.length).toBeGreaterThan(0);
+    expect(tests.filter((test) => !isListed(test))).toEqual([]);
   });
 });
