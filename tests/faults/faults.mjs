@@ -340,11 +340,7 @@ export const faults = [
     file: 'src/chunks/bookkeeping.ts',
     find: '...(owners[i] ? {} : { lastUsed: now })',
     replace: 'lastUsed: now',
-    build: 'shell',
-    test: playwright(
-      'tests/browser/pins.test.ts',
-      'pinned chunks stay while opened content fills the store again and again',
-    ),
+    test: vitest('tests/unit/indexed-db-store.test.ts', 'leaves the chunks of pins, which may refer to them'),
   },
   {
     name: 'paused-pin-continues',

@@ -55,6 +55,28 @@ describe('a full disk', () => {
     expect([...(await store.sizes()).keys()]).toEqual([fresh.address.hex]);
     expect(failures).toBe(2);
   });
+
+  it('leaves the chunks of pins, which may refer to them before or after they are stored', async () => {
+    const store = new IndexedDbStore(new Stats());
+    const pin = Address.fromBytes(new Uint8Array(32));
+    await set(pin.bytes, { status: 'active' } satisfies PinOwner, store.pins);
+    const [before, after, recent, fresh] = [chunkOf(1), chunkOf(2), chunkOf(3), chunkOf(4)];
+    await store.addPinReferences(pin, [before.address]);
+    const now = vi.spyOn(Date, 'now');
+    for (const [second, chunk] of [before, after, recent].entries()) {
+      now.mockReturnValue(second * 1000);
+      await store.put(chunk);
+      await store.flush();
+    }
+    await store.addPinReferences(pin, [after.address]);
+    let failures = 0;
+    failPuts('chunks', 'QuotaExceededError', () => failures++ === 0);
+    await store.put(fresh);
+    expect(await store.written(fresh.address)).toBe('stored');
+    expect([...(await store.sizes()).keys()].sort()).toEqual(
+      [before, after, fresh].map(({ address }) => address.hex).sort(),
+    );
+  });
 });
 
 describe('flushing', () => {
