@@ -234,7 +234,7 @@ test('an origin whose data was deleted stores nothing more', { tag: '@full' }, a
   expect(await page.evaluate(() => caches.keys())).toEqual([]);
 });
 
-test('a redirect to a site’s origin is temporary and not stored', { tag: '@full' }, async () => {
+test('a redirect to a site’s origin is temporary and not stored', async () => {
   const address = await publish(await makeTarchive(siteFiles('Moved')), peer);
   await openWorker();
   const page = await context.newPage();

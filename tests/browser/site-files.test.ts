@@ -62,9 +62,12 @@ async function imported(page: Page, file: string | Buffer): Promise<Imported> {
   return json as Imported;
 }
 
-test('a site moves to another device as a file, without any network, and opens there', {
-  tag: '@full',
-}, async ({ startPeer, openWorker, browser, folder }) => {
+test('a site moves to another device as a file, without any network, and opens there', async ({
+  startPeer,
+  openWorker,
+  browser,
+  folder,
+}) => {
   const peer = await startPeer();
   const large = noise(3, 9_000_000);
   const site = makeTarchive(folder, {

@@ -69,7 +69,7 @@ test('chunks come over HTTP from a peer without WebTransport', { tag: '@full' },
 });
 
 test.describe('chunks come over HTTP where the UDP port that the peer announces', () => {
-  test('is closed', { tag: '@full' }, async ({ startPeer, openWorker }) => {
+  test('is closed', async ({ startPeer, openWorker }) => {
     const socket = createSocket('udp4').bind(0, '127.0.0.1');
     await once(socket, 'listening');
     const { port } = socket.address();

@@ -243,8 +243,8 @@ export const faults = [
     replace: 'return undefined;',
     build: 'shell',
     test: playwright(
-      'tests/browser/isolation.test.ts',
-      'addresses and names on the gateway’s origin redirect to the site’s own origin, also at the first visit',
+      'tests/browser/own-origins.test.ts',
+      'a redirect to a site’s origin is temporary and not stored',
     ),
   },
   {
@@ -326,13 +326,10 @@ export const faults = [
     name: 'no-fallback-to-http',
     breaks: 'A peer whose UDP port is closed is not asked over HTTP.',
     file: 'src/peers/transports/peer-transports.ts',
-    find: '      return [this.webTransport, this.http];',
-    replace: '      return [this.webTransport];',
+    find: '    this.connect();\n    return [this.http];',
+    replace: '    this.connect();\n    return [this.webTransport];',
     build: 'shell',
-    test: playwright(
-      'tests/browser/faults.test.ts',
-      'restarted peers with other certificates and ports serve by HTTP at once, then by WebTransport',
-    ),
+    test: playwright('tests/browser/transports.test.ts', 'is closed'),
   },
   {
     name: 'pinned-chunks-evicted',
@@ -385,8 +382,8 @@ export const faults = [
     replace: 'return (await reading).bytes.subarray(0, end - start);',
     build: 'shell',
     test: playwright(
-      'tests/browser/shell-library.test.ts',
-      'a site is exported to a file, deleted after two confirmations, and imported from the file',
+      'tests/browser/site-files.test.ts',
+      'a site moves to another device as a file, without any network, and opens there',
     ),
   },
   {
