@@ -1,3 +1,4 @@
+// @module-tag isolated
 import { describe, expect, it } from 'vitest';
 import { antwayLocalhost } from '../../src/shell/origins/antway-localhost.ts';
 

@@ -1,3 +1,4 @@
+// @module-tag isolated
 import { expect, it } from 'vitest';
 import { withName } from '../../src/shell/names/change-names.ts';
 

@@ -1,3 +1,4 @@
+// @module-tag isolated
 import { describe, expect, it } from 'vitest';
 import type { PeerNetwork } from '../../src/peers/transports/protocol.ts';
 import { connectionOf, type ReachedPeer } from '../../src/shell/connection/connection.ts';

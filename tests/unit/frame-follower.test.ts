@@ -1,3 +1,4 @@
+// @module-tag isolated
 import { describe, expect, it } from 'vitest';
 import { FrameJournal } from '../../src/gateway/state/frame-journal.ts';
 import { FrameFollower } from '../../src/shell/viewer/frame-follower.ts';

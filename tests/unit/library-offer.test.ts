@@ -1,3 +1,4 @@
+// @module-tag isolated
 import { describe, expect, it } from 'vitest';
 import { parseVisit } from '../../src/library/visits.ts';
 import { formerOrigin, mergeSettings, parseOffer } from '../../src/site-pages/library-offer.ts';

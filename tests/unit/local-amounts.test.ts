@@ -1,3 +1,4 @@
+// @module-tag isolated
 import { beforeEach, describe, expect, it } from 'vitest';
 import { localAnt, localEther, localInput, parseLocalAnt } from '../../src/shell/payment/local-amounts.ts';
 import { speak } from '../../src/shell/texts/texts.ts';

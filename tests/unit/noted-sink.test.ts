@@ -1,3 +1,4 @@
+// @module-tag isolated
 import { describe, expect, it } from 'vitest';
 import { Address } from '../../src/address.ts';
 import { paymentError } from '../../src/payment/errors.ts';

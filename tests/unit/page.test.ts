@@ -1,3 +1,4 @@
+// @module-tag isolated
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';

@@ -1,3 +1,4 @@
+// @module-tag isolated
 import { expect, it } from 'vitest';
 import type { Publication } from '../../src/gateway/state/publications.ts';
 import { readPublication } from '../../src/site-pages/read-publication.ts';

@@ -1,3 +1,4 @@
+// @module-tag isolated
 import { describe, expect, it } from 'vitest';
 import { type Line, linesOf, mostLineCharacters } from '../../src/shell/readers/code/code-lines.ts';
 import { highlight } from '../../src/shell/readers/code/highlight.ts';

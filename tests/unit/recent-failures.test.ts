@@ -1,3 +1,4 @@
+// @module-tag isolated
 import { expect, test } from 'vitest';
 import { RecentFailures } from '../../src/shell/recent-failures.ts';
 

@@ -1,3 +1,4 @@
+// @module-tag isolated
 import { describe, expect, test } from 'vitest';
 import { mayReopen } from '../../src/shell/reopen-guard.ts';
 

@@ -1,3 +1,4 @@
+// @module-tag isolated
 import { expect, it } from 'vitest';
 import { addedText } from '../../src/shell/backup/added-text.ts';
 import { backup as german } from '../../src/shell/texts/de/backup.ts';

@@ -1,3 +1,4 @@
+// @module-tag isolated
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { checkIds, withoutAddresses } from '../../src/site-pages/self-test/report.ts';

@@ -1,3 +1,4 @@
+// @module-tag isolated
 import { describe, expect, it } from 'vitest';
 import { parseServerConfig } from '../../src/config.ts';
 import { isLocalHost } from '../../src/shell/share/local-host.ts';

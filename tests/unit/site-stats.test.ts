@@ -1,3 +1,4 @@
+// @module-tag isolated
 import { describe, expect, it } from 'vitest';
 import { AntwayError } from '../../src/errors.ts';
 import { siteCache, siteStats } from '../../src/shell/live/site-stats.ts';

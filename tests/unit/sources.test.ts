@@ -1,3 +1,4 @@
+// @module-tag isolated
 import { expect, it } from 'vitest';
 import { sourcesOf } from '../../src/shell/live/sources.ts';
 import { Stats } from '../../src/stats/stats.ts';

@@ -1,3 +1,4 @@
+// @module-tag isolated
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { noThroughput, ratesOf, sumThroughput, type Throughput } from '../../src/shell/live/throughput.ts';

@@ -1,3 +1,4 @@
+// @module-tag isolated
 import { describe, expect, it } from 'vitest';
 import { type Busy, type Update, WorkerUpdate } from '../../src/shell/worker-update.ts';
 
