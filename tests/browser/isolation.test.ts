@@ -1,4 +1,4 @@
-import type { BrowserContext, Page } from '@playwright/test';
+import { type BrowserContext, errors, type Page } from '@playwright/test';
 import { Address } from '../../src/address.ts';
 import {
   expect,
@@ -458,7 +458,9 @@ async function runAll(gateway: Gateway, address: string): Promise<string[]> {
     }
     // Everything that the page would have started by now has had its turn. Its own timers never fire without trust, and a page whose
     // workers run is never idle: the wait may end without it.
-    await page.waitForLoadState('networkidle', { timeout: 5_000 }).catch(() => {});
+    await page.waitForLoadState('networkidle', { timeout: 5_000 }).catch((error) => {
+      if (!(error instanceof errors.TimeoutError)) throw error;
+    });
   }
   return messages;
 }
