@@ -57,22 +57,22 @@ function environment(env: NodeJS.ProcessEnv | undefined): NodeJS.ProcessEnv {
   return Object.fromEntries([...own, ...set]);
 }
 
-async function runInHost(
+function runInHost(
   args: readonly string[],
   { cwd = process.cwd(), env, input = '' }: CliOptions,
 ): Promise<Outcome<Uint8Array>> {
   const host = idle.pop() ?? startHost();
-  const ended = new Promise<never>((_, reject) => {
-    host.once('exit', (code, signal) =>
-      reject(new Error(`The command ended its process: ${signal ?? code}.`)),
-    );
+  return new Promise((resolve, reject) => {
+    const onExit = (code: number | null, signal: string | null) =>
+      reject(new Error(`The command ended its process: ${signal ?? code}.`));
+    host.once('exit', onExit);
+    host.once('message', (outcome) => {
+      host.off('exit', onExit);
+      idle.push(host);
+      resolve(outcome as Outcome<Uint8Array>);
+    });
+    host.send({ args, cwd, env: environment(env), input });
   });
-  const outcome = new Promise<Outcome<Uint8Array>>((resolve) => host.once('message', resolve as () => void));
-  host.send({ args, cwd, env: environment(env), input });
-  const result = await Promise.race([outcome, ended]);
-  host.removeAllListeners();
-  idle.push(host);
-  return result;
 }
 
 function startHost(): ChildProcess {

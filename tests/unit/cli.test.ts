@@ -16,7 +16,7 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { buildCli, built, root } from '../../src/cli/setup.mjs';
-import { runCliForBytes } from '../support/cli-process.ts';
+import { runAlone, runCliForBytes } from '../support/cli-process.ts';
 import { freePort, LoopbackServer } from '../support/loopback-server.ts';
 import { randomBytes } from '../support/random.ts';
 
@@ -35,13 +35,17 @@ async function outcome(child: ChildProcess): Promise<Outcome> {
   return { code, stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr).toString() };
 }
 
-async function antway(args: string[], env: NodeJS.ProcessEnv = {}): Promise<Outcome> {
-  const { code, stdout, stderr } = await runCliForBytes(args, { env });
-  return { code, stdout: Buffer.from(stdout), stderr: Buffer.from(stderr).toString() };
-}
+const antway = async (args: string[], env: NodeJS.ProcessEnv = {}): Promise<Outcome> =>
+  withText(await runCliForBytes(args, { env }));
 
-/** In a process of its own, which ends only once nothing is left to do. */
-const antwayAlone = (args: string[]) => outcome(spawn(process.execPath, [built.cli, ...args]));
+/** In a process of its own. */
+const antwayAlone = async (args: string[]): Promise<Outcome> => withText(await runAlone(args));
+
+const withText = ({ code, stdout, stderr }: Awaited<ReturnType<typeof runAlone>>): Outcome => ({
+  code,
+  stdout: Buffer.from(stdout),
+  stderr: Buffer.from(stderr).toString(),
+});
 
 interface PublishReport {
   address: string;
