@@ -25,7 +25,7 @@ export default defineConfig({
     tags: [
       { name: 'full', description: 'Only `npm run test:full` runs it.' },
       { name: 'slow', description: 'Not for `npm test -- --quick`: it takes seconds.' },
-      { name: 'isolated', description: 'It mocks modules, or they remember something: it gets its own.' },
+      { name: 'isolated', description: 'The file mocks modules or leaves state in them: it has its own.' },
       { name: 'unix', description: 'It needs the peer in Rust, or the local chain.' },
       { name: 'linux', description: 'It needs the S3 server.' },
     ],
@@ -34,14 +34,14 @@ export default defineConfig({
     hookTimeout: 60_000,
     // Many tests wait for another program. On two cores, three at a time take 0.86 of the time of two.
     maxWorkers: availableParallelism() + 1,
-    // The files of the first share their modules in few processes, which takes half the time.
+    // Files of the project “shared” share their modules in few processes, which takes half the time.
     projects: [
       {
         extends: true,
         test: {
           name: 'shared',
           isolate: false,
-          include: [`${folder}/**/*.test.ts`],
+          include: [`${folder}/*.test.ts`],
           exclude: [...isolated, ...slow],
         },
       },

@@ -375,7 +375,6 @@ attack(
       expect(new URL(shell.url()).hash, text).toBe('');
     }
   },
-  { tag: '@full' },
 );
 
 /** The observations of a page of another origin about a URL, without measuring time. */

@@ -81,5 +81,4 @@ attack(
     await expect(wallets).toHaveText(['Connect Test Wallet']);
     await expect(shell.getByText('Free Wallet')).toHaveCount(0);
   },
-  { tag: '@full' },
 );

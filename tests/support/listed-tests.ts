@@ -7,6 +7,8 @@ export interface ListedTest {
   /** Relative to `tests/`. */
   file: string;
   title: string;
+  /** Without their `@`. */
+  tags: string[];
   annotations: { type: string; description?: string }[];
 }
 
@@ -14,7 +16,7 @@ export interface ListedTest {
 interface Suite {
   file: string;
   suites?: Suite[];
-  specs?: { title: string; tests: Pick<ListedTest, 'annotations'>[] }[];
+  specs?: { title: string; tags: string[]; tests: Pick<ListedTest, 'annotations'>[] }[];
 }
 
 /**
@@ -39,8 +41,8 @@ export async function listedTests(
   return suites
     .toSorted((a, b) => a.file.localeCompare(b.file))
     .flatMap((suite) =>
-      specsOf(suite).flatMap(({ title, tests }) =>
-        tests.map(({ annotations }) => ({ file: suite.file, title, annotations })),
+      specsOf(suite).flatMap(({ title, tags, tests }) =>
+        tests.map(({ annotations }) => ({ file: suite.file, title, tags, annotations })),
       ),
     );
 }

@@ -1,6 +1,6 @@
 // @module-tag slow
 import { readFileSync, writeFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { type Attack, attackAnnotation } from '../security/attack-row.ts';
 import { listedTests } from '../support/listed-tests.ts';
 import { fromRoot } from '../support/paths.ts';
@@ -13,16 +13,19 @@ Each row is a test in \`tests/security/\`. The test publishes a hostile site to 
 and passes only when the attack fails. [Security](../explanation/security.md) explains the policy behind it.
 `;
 
-/** The attacks of all security tests, in the order of the files. */
-async function listAttacks(): Promise<Attack[]> {
-  return (await listedTests(['tests/security']))
-    .flatMap(({ annotations }) => annotations)
-    .filter(({ type }) => type === attackAnnotation)
-    .map(({ description }) => JSON.parse(description!) as Attack);
-}
+/** The attacks of all security tests, in the order of the files, and whether only the full tier runs them. */
+let attacks: (Attack & { isFull: boolean })[];
 
-/** The table of these attacks, one section for each group in order of first appearance. */
-function renderAttacks(attacks: readonly Attack[]): string {
+beforeAll(async () => {
+  attacks = (await listedTests(['tests/security'])).flatMap(({ tags, annotations }) =>
+    annotations
+      .filter(({ type }) => type === attackAnnotation)
+      .map(({ description }) => ({ ...(JSON.parse(description!) as Attack), isFull: tags.includes('full') })),
+  );
+});
+
+/** The table of the attacks, one section for each group in order of first appearance. */
+function renderAttacks(): string {
   let text = `${introduction}\n${attacks.length} attacks, none of which succeeds.\n`;
   for (const group of new Set(attacks.map((attack) => attack.group))) {
     text += `\n## ${group}\n\n| attack | result | browsers |\n| --- | --- | --- |\n`;
@@ -34,8 +37,13 @@ function renderAttacks(attacks: readonly Attack[]): string {
   return text;
 }
 
-test('docs/reference/attacks.md lists the attacks of tests/security (UPDATE_DOCS=1 writes it)', async () => {
-  const text = renderAttacks(await listAttacks());
+test('docs/reference/attacks.md lists the attacks of tests/security (UPDATE_DOCS=1 writes it)', () => {
+  const text = renderAttacks();
   if (process.env.UPDATE_DOCS) writeFileSync(documentPath, text);
   expect(readFileSync(documentPath, 'utf8')).toBe(text);
+});
+
+test('the default tier runs an attack of each group', () => {
+  const groups = (some: typeof attacks) => [...new Set(some.map(({ group }) => group))];
+  expect(groups(attacks.filter(({ isFull }) => !isFull)).sort()).toEqual(groups(attacks).sort());
 });
