@@ -264,6 +264,8 @@ test('the worker requests the file with credentials if the host refuses a reques
   await context.addCookies([{ name: 'session', value: '1', url: front.root, httpOnly: true }]);
   const page = await openShellIn(context, front.root);
   expect(await configIn(page)).toMatchObject({ isolation: 'subdomain', problem: null });
-  expect((await context.cookies(front.root)).map(({ name }) => name)).toEqual(['session']);
+  // While the shell opens a bridge, it has a cookie of its own for a moment.
+  const names = (await context.cookies(front.root)).map(({ name }) => name);
+  expect(names.filter((name) => !name.startsWith('antway-same-site-'))).toEqual(['session']);
   await context.clearCookies();
 });
