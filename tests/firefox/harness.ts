@@ -1,8 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Browser, HTTPResponse, Page } from 'puppeteer-core';
 import { test as base } from 'vitest';
+import { createProfile, removeProfile } from '../support/browser-profile.ts';
 import { evaluateInFirefox, launchFirefox } from '../support/firefox.ts';
 import { GatewayClient } from '../support/gateway-client.ts';
 import type { PeerProcess } from '../support/peer-process.ts';
@@ -57,11 +55,11 @@ export const test = base.extend<Fixtures & { browser: Browser }>({
   browser: [
     // biome-ignore lint/correctness/noEmptyPattern: vitest reads from the pattern what a fixture needs
     async ({}, use) => {
-      const profile = mkdtempSync(join(tmpdir(), 'antway-firefox-'));
+      const profile = createProfile();
       const browser = await launchFirefox(profile);
       await use(browser);
       await browser.close();
-      rmSync(profile, { recursive: true, force: true });
+      await removeProfile(profile);
     },
     { scope: 'file' },
   ],

@@ -1,9 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Browser, Page } from 'puppeteer-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { NodePage } from '../browser/node-page/node-page.ts';
+import { createProfile, removeProfile } from '../support/browser-profile.ts';
 import { launchFirefox } from '../support/firefox.ts';
 import { acceptElsewhere, NodeBrowser } from '../support/node-browser.ts';
 
@@ -18,13 +16,13 @@ let browser: Browser;
 
 beforeAll(async () => {
   nodes = await NodeBrowser.start(['honest', 'forger', 'honest', 'honest', 'honest'], sizes);
-  profile = mkdtempSync(join(tmpdir(), 'antway-firefox-'));
+  profile = createProfile();
   browser = await launchFirefox(profile);
 }, 300_000);
 afterAll(async () => {
   await browser?.close();
   await nodes?.stop();
-  rmSync(profile, { recursive: true, force: true });
+  await removeProfile(profile);
 });
 
 async function openClient(): Promise<Page> {

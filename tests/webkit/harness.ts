@@ -1,12 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Builder, By, error, until, type WebDriver, type WebElement } from 'selenium-webdriver';
 import { DriverService } from 'selenium-webdriver/remote';
 import { test as base } from 'vitest';
+import { createProfile, removeProfile } from '../support/browser-profile.ts';
 import { type DrivenPage, GatewayClient } from '../support/gateway-client.ts';
 import { fromRoot } from '../support/paths.ts';
 import type { PeerProcess } from '../support/peer-process.ts';
@@ -185,12 +183,11 @@ export const test = base.extend<Fixtures & { browser: WebKit }>({
   browser: [
     // biome-ignore lint/correctness/noEmptyPattern: vitest reads from the pattern what a fixture needs
     async ({}, use) => {
-      const profile = mkdtempSync(join(tmpdir(), 'antway-webkit-'));
+      const profile = createProfile();
       const browser = await WebKit.launch(profile);
       await use(browser);
       await browser.close();
-      // A process of the browser may still write to its cache.
-      rmSync(profile, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+      await removeProfile(profile);
     },
     { scope: 'file' },
   ],
