@@ -29,7 +29,7 @@ export async function openDiskFile(path: string): Promise<RandomAccess> {
   };
 }
 
-/** Converts the error of a file operation: `NOT_FOUND`, `REFUSED` (permissions), `TOO_LARGE` (no space), `INTERNAL`. */
+/** Converts the error of a file operation: `NOT_FOUND`, `REFUSED` (permissions), `TOO_LARGE` (no space, or a limit), `INTERNAL`. */
 export function fileError(error: unknown, path: string): AntwayError {
   if (error instanceof AntwayError) return error;
   const options = { cause: error };
@@ -42,6 +42,8 @@ export function fileError(error: unknown, path: string): AntwayError {
     case 'ENOSPC':
     case 'EDQUOT':
       return new AntwayError('TOO_LARGE', `The disk has no room for “${path}”.`, { path }, options);
+    case 'EFBIG':
+      return new AntwayError('TOO_LARGE', `“${path}” may not become larger here.`, { path }, options);
     default: {
       const message = error instanceof Error ? error.message : String(error);
       return new AntwayError('INTERNAL', `“${path}”: ${message}`, { path }, options);

@@ -7,6 +7,7 @@ import { resolveLocalhostNames } from './localhost.ts';
 import { runProgram } from './program.ts';
 import { suggestion } from './suggestion.ts';
 import { UsageError } from './usage-error.ts';
+import { outputEnded, outputError } from './write-output.ts';
 
 /** @returns the exit code. */
 async function main(args: readonly string[]): Promise<number> {
@@ -15,24 +16,28 @@ async function main(args: readonly string[]): Promise<number> {
     // The first signal aborts the command, which removes partial files. A second signal kills the process.
     process.once(signal, () => interrupt.abort());
   }
-  // The reader of standard output has closed the pipe, as in `antway get … | head`. That is not an error.
-  let isPipeClosed = false;
-  process.stdout.on('error', () => {
-    isPipeClosed = true;
+  let outputFailure: NodeJS.ErrnoException | undefined;
+  process.stdout.on('error', (error) => {
+    outputFailure ??= error;
     interrupt.abort();
   });
+  // Nothing can be said about that.
+  process.stderr.on('error', () => undefined);
   const isJson = args.includes('--json');
   try {
     await runProgram(args, { env: process.env, signal: interrupt.signal });
-    return exitCodes.done;
+    await outputEnded();
+    if (!outputFailure) return exitCodes.done;
+    throw outputFailure;
   } catch (error) {
     if (error instanceof UsageError) {
       reportUsage(error, args, isJson);
       return exitCodes.usage;
     }
-    if (isPipeClosed) return exitCodes.done;
-    if (interrupt.signal.aborted) return exitCodes.interrupted;
-    const failure = asAntwayError(error);
+    // The reader has closed the pipe, as in `antway get … | head`. That is not an error.
+    if (outputFailure?.code === 'EPIPE') return exitCodes.done;
+    if (interrupt.signal.aborted && !outputFailure) return exitCodes.interrupted;
+    const failure = outputFailure ? outputError(outputFailure) : asAntwayError(error);
     report(failure, isJson);
     return exitCodeOf(failure.code);
   }

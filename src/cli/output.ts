@@ -1,4 +1,5 @@
 import { printable, printableJson } from './format.ts';
+import { writePart } from './write-output.ts';
 
 export interface OutputOptions {
   json?: boolean;
@@ -30,12 +31,12 @@ export class Output {
 
   /** Prints a line of the result, or nothing with `--json`. Security: escapes control characters. */
   line(text: string): void {
-    if (!this.isJson) process.stdout.write(`${printable(text)}\n`);
+    if (!this.isJson) writePart(`${printable(text)}\n`);
   }
 
   /** Prints the result with `--json`, and nothing otherwise. */
   json(value: unknown): void {
-    if (this.isJson) process.stdout.write(`${printableJson(JSON.stringify(value))}\n`);
+    if (this.isJson) writePart(`${printableJson(JSON.stringify(value))}\n`);
   }
 
   /** Prints one line of information that is not a part of the result. */

@@ -3,6 +3,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { commands } from './commands.ts';
 import type { CommandContext } from './context.ts';
 import { UsageError } from './usage-error.ts';
+import { writePart } from './write-output.ts';
 
 const footer = `
 Content is named by an address (64 hex digits, or 52 characters of base32), an address with a path, ant:// or
@@ -26,7 +27,7 @@ export async function createProgram(
     .helpCommand('help [command]', 'print the help of a command')
     .addHelpText('after', footer)
     .configureHelp({ showGlobalOptions: false, sortSubcommands: false })
-    .configureOutput({ outputError: () => undefined })
+    .configureOutput({ outputError: () => undefined, writeOut: writePart })
     .exitOverride();
   for (const [name, { summary, load }] of Object.entries(commands)) {
     const command = program

@@ -6,6 +6,7 @@ import { NodePeer } from '../../node-peer/node-peer.ts';
 import { loadBlake3 } from '../../self-encryption/blake3.ts';
 import type { CommandContext } from '../context.ts';
 import { fileError } from '../disk-file.ts';
+import { writePart } from '../write-output.ts';
 
 interface PeerCommandOptions {
   /** Addresses to listen on, as `127.0.0.1:8080`, with commas. */
@@ -71,7 +72,7 @@ async function peerCommand(options: PeerCommandOptions, signal: AbortSignal): Pr
   // A channel to the parent process must not keep this process alive.
   process.channel?.unref();
   const listening = { event: 'listening', http: peer.url, webTransport: null, certificateHashes: [] };
-  process.stdout.write(`${JSON.stringify(listening)}\n`);
+  writePart(`${JSON.stringify(listening)}\n`);
   const aborted = new Promise<void>((resolve) => {
     if (signal.aborted) resolve();
     signal.addEventListener('abort', () => resolve(), { once: true });
