@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, rename, rm, rmdir } from 'node:fs/promises';
+import type { Stats } from 'node:fs';
+import { chmod, lstat, mkdir, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { Member } from '../content/archive.ts';
 import { AntwayError } from '../errors.ts';
@@ -17,10 +18,10 @@ export interface Extracted {
 
 /**
  * Writes a folder of an archive to disk, completely or not at all. A hidden folder beside the target gets the files, and
- * takes the target's place at the end.
+ * takes the target's place at the end, with its mode.
  * @param force replaces a folder with files. Without it, the target must not exist or must be empty.
  * @param onFile called after each file.
- * @throws AntwayError `REFUSED` for a folder with files, `CORRUPT` for paths that cannot exist together on this disk;
+ * @throws AntwayError `REFUSED` for a folder with files and for a target that is no folder, `CORRUPT` for paths that cannot exist together on this disk;
  *   as `fileError`; the errors of the content.
  */
 export async function extractFolder(
@@ -33,11 +34,13 @@ export async function extractFolder(
   }: { force: boolean; signal: AbortSignal; onFile?: (done: number, of: number) => void },
 ): Promise<Extracted> {
   const to = resolve(target);
-  if (!force) await requireEmpty(to, target);
+  const former = await formerFolder(to, target);
+  if (former && !force) await requireEmpty(to, target);
   const members = [...archive.members.values()].filter(({ path }) => path.startsWith(folder));
   const temporary = join(dirname(to), `.antway-${randomUUID()}.partial`);
   try {
-    await mkdir(temporary).catch((error) => {
+    // Others may not read the files before the folder has its mode.
+    await mkdir(temporary, { mode: former ? 0o700 : 0o777 }).catch((error) => {
       throw fileError(error, target);
     });
     const result = { files: 0, size: 0 };
@@ -47,6 +50,7 @@ export async function extractFolder(
       result.files++;
       onFile?.(result.files, members.length);
     });
+    if (former) await chmod(temporary, former.mode & 0o777);
     await replace(to, temporary);
     return result;
   } finally {
@@ -55,10 +59,22 @@ export async function extractFolder(
   }
 }
 
+/** @returns undefined if nothing is there. @throws AntwayError `REFUSED` if it is neither a folder nor a link to one. */
+async function formerFolder(path: string, target: string): Promise<Stats | undefined> {
+  const unlessMissing = (error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw fileError(error, target);
+  };
+  if (!(await lstat(path).catch(unlessMissing))) return undefined;
+  const found = await stat(path).catch(unlessMissing);
+  if (found?.isDirectory()) return found;
+  throw new AntwayError('REFUSED', `“${target}” is no folder. Name another one with --output.`, {
+    path: target,
+  });
+}
+
 async function requireEmpty(folder: string, target: string): Promise<void> {
-  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return [];
-    if (error.code === 'ENOTDIR') return [''];
+  const names = await readdir(folder).catch((error) => {
     throw fileError(error, target);
   });
   if (names.length === 0) return;

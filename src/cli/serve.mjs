@@ -1,7 +1,7 @@
 // The last step of `npm start`, after the builds that it needs. Plain JavaScript, see setup.mjs.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { mkdir, realpath, rename, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { serveExample } from './example-site.mjs';
@@ -231,9 +231,10 @@ async function publish(folder, origin) {
   return JSON.parse(stdout).address;
 }
 
-/** Replaces the file atomically, because the peer may read it at any time. */
+/** Replaces the file, or the one that a link leads to, atomically, because the peer may read it at any time. */
 async function writeConfig(config) {
-  const temporary = `${configFile}.partial`;
+  const file = await realpath(configFile).catch(() => configFile);
+  const temporary = `${file}.partial`;
   await writeFile(temporary, `${JSON.stringify(config, null, 2)}\n`);
-  await rename(temporary, configFile);
+  await rename(temporary, file);
 }

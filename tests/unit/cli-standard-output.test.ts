@@ -58,6 +58,7 @@ describe('a standard output that takes no more', () => {
     ['get', () => ['get', `${address}/large.bin`, '--from', chunks]],
     ['get of a small file', () => ['get', `${address}/small.txt`, '--from', chunks]],
     ['get -r -o -', () => ['get', address, '-r', '-o', '-', '--from', chunks]],
+    ['get -o /dev/stdout', () => ['get', `${address}/large.bin`, '-o', '/dev/stdout', '--from', chunks]],
     ['cat', () => ['cat', `${address}/large.bin`, `${address}/small.txt`, '--from', chunks]],
     ['ls', () => ['ls', address, '--from', chunks]],
     ['ls --json', () => ['ls', address, '--from', chunks, '--json']],
@@ -77,7 +78,7 @@ describe('a standard output that takes no more', () => {
     expect([code, stderr]).toEqual([1, expect.stringMatching(/TOO_LARGE: .*standard output/)]);
   });
 
-  it.each(commands.slice(0, 5))('fails %s on a disk that takes only the first bytes', async (_, args) => {
+  it.each(commands.slice(0, 6))('fails %s on a disk that takes only the first bytes', async (_, args) => {
     const file = join(folder, 'short');
     // A block has 1,024 bytes. The system takes the two bytes of the next write that fit, without an error.
     const { code, stderr } = await inShell(

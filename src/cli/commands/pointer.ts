@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { Argument, type Command } from 'commander';
 import { Address } from '../../address.ts';
 import { finalCounter, type Pointer, parsePointer } from '../../content/pointer.ts';
@@ -171,7 +171,7 @@ async function inNetwork(
         const { stateId } = pointerRecord(address, pointer.record);
         if ((await journal.record(stateId))?.transaction === undefined) return false;
         // This run may have paid nothing. Then the receipt of an earlier run has the fees.
-        const former = fees === 0n ? await readFile(path, 'utf8').catch(() => '') : '';
+        const former = fees === 0n ? await textOfFile(path) : '';
         if (former.includes(stateId)) return true;
         const text = await receiptOf(address.hex, [stateId], { chain, journal, fees });
         await writeAtomically(path, [new TextEncoder().encode(text)]);
@@ -317,6 +317,12 @@ async function pointerTarget({
     });
   }
   return findTarget(address, pointers, signal);
+}
+
+/** @returns no text if there is no such file. Reading a pipe or a terminal would wait without an end. */
+async function textOfFile(path: string): Promise<string> {
+  const found = await stat(path).catch(() => undefined);
+  return found?.isFile() ? readFile(path, 'utf8').catch(() => '') : '';
 }
 
 /**
