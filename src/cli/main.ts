@@ -5,12 +5,13 @@ import { exitCodeOf, exitCodes } from './exit-codes.ts';
 import { printable, printableJson } from './format.ts';
 import { resolveLocalhostNames } from './localhost.ts';
 import { runProgram } from './program.ts';
+import { takeEnvironment } from './secret-variables.mjs';
 import { suggestion } from './suggestion.ts';
 import { UsageError } from './usage-error.ts';
 import { outputEnded, outputError } from './write-output.ts';
 
 /** @returns the exit code. */
-async function main(args: readonly string[]): Promise<number> {
+async function main(args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   const interrupt = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     // The first signal aborts the command, which removes partial files. A second signal kills the process.
@@ -25,7 +26,7 @@ async function main(args: readonly string[]): Promise<number> {
   process.stderr.on('error', () => undefined);
   const isJson = args.includes('--json');
   try {
-    await runProgram(args, { env: process.env, signal: interrupt.signal });
+    await runProgram(args, { env, signal: interrupt.signal });
     await outputEnded();
     if (!outputFailure) return exitCodes.done;
     throw outputFailure;
@@ -74,4 +75,4 @@ function isSilence({ code, details }: AntwayError): boolean {
 }
 
 resolveLocalhostNames();
-process.exitCode = await main(process.argv.slice(2));
+process.exitCode = await main(process.argv.slice(2), takeEnvironment());

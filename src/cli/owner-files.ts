@@ -74,7 +74,8 @@ export async function readStates(keyPath: string, address: Address): Promise<Own
 }
 
 export async function writeStates(keyPath: string, states: OwnerStates): Promise<void> {
-  await writeAtomically(statesPath(keyPath), [new TextEncoder().encode(states.toJson())]);
+  const bytes = new TextEncoder().encode(states.toJson());
+  await writeAtomically(statesPath(keyPath), [bytes], { mode: 0o600 });
 }
 
 /** Runs work that reads the states, signs and stores the new state. Two commands at once could sign one counter twice. */

@@ -12,7 +12,7 @@ export function journalFolder(env: NodeJS.ProcessEnv): string {
   return join(env.XDG_STATE_HOME || join(homedir(), '.local/state'), 'antway/payments');
 }
 
-/** A journal of one JSON file for each key. @throws AntwayError as `fileError`. */
+/** A journal of one JSON file for each key. Only the user can read the files. @throws AntwayError as `fileError`. */
 export async function openJournal(folder: string): Promise<JournalStore> {
   const wrap = (error: unknown): never => {
     throw fileError(error, folder);
@@ -27,7 +27,8 @@ export async function openJournal(folder: string): Promise<JournalStore> {
       });
       return text === undefined ? undefined : parseEntry(text, pathOf(key));
     },
-    put: (key, value) => writeAtomically(pathOf(key), [new TextEncoder().encode(JSON.stringify(value))]),
+    put: (key, value) =>
+      writeAtomically(pathOf(key), [new TextEncoder().encode(JSON.stringify(value))], { mode: 0o600 }),
     async delete(key) {
       await rm(pathOf(key), { force: true }).catch(wrap);
       await syncFolder(folder);
@@ -49,6 +50,6 @@ function parseEntry(text: string, path: string): unknown {
     // It is no object either.
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
-  const message = `“${path}” is damaged. Restore it from a backup. Without it, its records are paid for again.`;
+  const message = `“${path}”, a part of the journal of payments, is damaged. If you have a copy of the journal, put it back. If you delete the file instead, its records are paid for again.`;
   throw new AntwayError('BAD_CONFIG', message, { path });
 }

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { choosePeer, findPrebuiltPeer } from './prebuilt-peer.mjs';
+import { takeEnvironment } from './secret-variables.mjs';
 import {
   buildCli,
   buildDropIn,
@@ -22,6 +23,7 @@ import {
 import { startOptions } from './start-options.mjs';
 
 try {
+  takeEnvironment();
   const { network, peer } = startOptions(process.argv.slice(2));
   checkNode();
   if (network || peer === 'rust') checkCargo();

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
-import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,6 +29,25 @@ describe('the journal of payments', () => {
     await openJournal(journal);
     for (const path of [journal, join(folder, 'payments')])
       expect((await stat(path)).mode & 0o777).toBe(0o700);
+  });
+
+  it('has files that only the user can read, also in an existing folder and in place of open files', async () => {
+    const existing = join(folder, 'existing');
+    await mkdir(existing, { mode: 0o755 });
+    const path = join(existing, 'record-1.json');
+    const journal = await openJournal(existing);
+    for (let i = 0; i < 2; i++) {
+      await journal.put('record-1', { i });
+      expect((await stat(path)).mode & 0o777).toBe(0o600);
+      await chmod(path, 0o644);
+    }
+  });
+
+  it('names no backup that nobody has made', async () => {
+    await writeFile(join(folder, 'record-1.json'), 'damaged');
+    const reading = (await openJournal(folder)).get('record-1');
+    await expect(reading).rejects.toThrow(/If you have a copy of the journal, put it back\./);
+    await expect(reading).rejects.not.toThrow(/backup/);
   });
 });
 

@@ -1,0 +1,1 @@
+export function takeEnvironment(): NodeJS.ProcessEnv;
