@@ -4,14 +4,18 @@ import { chmod, lstat, mkdir, open, readdir, rename, rm, rmdir, stat } from 'nod
 import { dirname, join, resolve } from 'node:path';
 import type { Member } from '../content/archive.ts';
 import { AntwayError } from '../errors.ts';
+import { replaceDisruptive } from '../util/sanitize-text.ts';
 import { fileError } from './disk-file.ts';
 import type { OpenedFolder } from './open-content.ts';
+import { isReservedByWindows } from './sanitize-filename.ts';
 
 /** Files that are fetched at the same time. */
 const parallelFiles = 4;
 
 export interface Extracted {
   files: number;
+  /** Files that have another path on disk, because of control characters or marks of direction in their path. */
+  renamed: number;
   /** In bytes. */
   size: number;
 }
@@ -43,11 +47,12 @@ export async function extractFolder(
     await mkdir(temporary, { mode: former ? 0o700 : 0o777 }).catch((error) => {
       throw fileError(error, target);
     });
-    const result = { files: 0, size: 0 };
+    const result = { files: 0, renamed: 0, size: 0 };
     await inLanes(members, async (member) => {
-      const size = await extractMember(member, folder, temporary, signal);
+      const { size, isRenamed } = await extractMember(member, folder, temporary, signal);
       result.size += size;
       result.files++;
+      if (isRenamed) result.renamed++;
       onFile?.(result.files, members.length);
     });
     if (former) await chmod(temporary, former.mode & 0o777);
@@ -101,15 +106,16 @@ async function inLanes<T>(items: readonly T[], work: (item: T) => Promise<void>)
   if (failed) throw failed.reason;
 }
 
-/** @returns the bytes of the file. */
+/** @returns the size in bytes, and whether the file has another path on disk. */
 async function extractMember(
   member: Member,
   folder: string,
   temporary: string,
   signal: AbortSignal,
-): Promise<number> {
-  const path = safePath(member.path.slice(folder.length));
-  const onDisk = join(temporary, ...path);
+): Promise<{ size: number; isRenamed: boolean }> {
+  const path = member.path.slice(folder.length);
+  const segments = safePath(path);
+  const onDisk = join(temporary, ...segments);
   const source = await member.load(signal);
   try {
     await mkdir(dirname(onDisk), { recursive: true });
@@ -132,20 +138,20 @@ async function extractMember(
       { cause: error },
     );
   }
-  return source.size;
+  return { size: source.size, isRenamed: segments.join('/') !== path };
 }
 
 /**
- * The segments of a path that stays below its folder.
+ * The segments of a path that stays below its folder, as names of files. Control characters and marks of direction become
+ * `_`: a list of files must not show another name, or command a terminal.
  * @throws AntwayError `REFUSED` for any other path. Archives are from strangers, so this does not rely on their reader.
  */
-export function safePath(path: string): string[] {
+export function safePath(path: string, platform = process.platform): string[] {
   const segments = path.split('/');
   const isSafe = (segment: string) =>
     segment !== '' && segment !== '.' && segment !== '..' && !segment.includes('\0');
-  // On Windows, a backslash separates folders, and a colon names a drive or a stream.
-  const isForeign = process.platform === 'win32' && /[\\:]/.test(path);
-  if (segments.every(isSafe) && !isForeign) return segments;
+  const isForeign = platform === 'win32' && segments.some((segment) => isReservedByWindows(segment));
+  if (segments.every(isSafe) && !isForeign) return segments.map((name) => replaceDisruptive(name, '_'));
   throw new AntwayError('REFUSED', `The path “${path}” of this archive cannot be written safely.`, { path });
 }
 

@@ -152,7 +152,10 @@ describe('the name of a new file', () => {
     ['-rf', 'rf'],
     ['C:\\Windows\\x.exe', 'x.exe'],
     ['a\u202etxt.exe\u0000\n', 'atxt.exe'],
-    ['CON<>:"|?*.txt', 'CON.txt'],
+    ['CON<>:"|?*.txt', '_CON.txt'],
+    ['nul', '_nul'],
+    ['LPT1 .log', '_LPT1 .log'],
+    ['console.txt', 'console.txt'],
     ['x. . .', 'x'],
     ['\u001b]0;t\u0007', ']0;t'],
   ])('for %j is %j', (path, name) => {
@@ -161,5 +164,6 @@ describe('the name of a new file', () => {
 
   it('has a bounded length', () => {
     expect(sanitizeFilename('ü'.repeat(5_000))).toHaveLength(100);
+    expect(sanitizeFilename(`${'ü'.repeat(99)}. x`)).toBe('ü'.repeat(99));
   });
 });

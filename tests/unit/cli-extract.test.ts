@@ -48,13 +48,28 @@ const extract = (opened: OpenedFolder, force = false) =>
 
 describe('a folder that is written to disk', () => {
   it('has all files, and counts them', async () => {
-    const paths = ['a', 'b/c', 'b/d/e', '.hidden', 'ü', '-rf', '\u001b[2J'];
+    const paths = ['a', 'b/c', 'b/d/e', '.hidden', 'ü', '-rf', 'con.txt'];
     expect(await extract(archiveOf(...paths))).toEqual({
       files: paths.length,
+      renamed: 0,
       size: paths.reduce((sum, path) => sum + Buffer.byteLength(path), 0),
     });
     for (const path of paths) expect(readFileSync(join(folder, 'out', path), 'utf8')).toBe(path);
     expect(readdirSync(folder)).toEqual(['out']);
+  });
+
+  it('has no control characters and no marks of direction in the names', async () => {
+    const paths = ['\u001b[2J', 'invoice\u202efdp.exe', 'a\nb/c\rd', '\u2066x\u2069', '\ufeff', 'plain'];
+    expect(await extract(archiveOf(...paths))).toMatchObject({ files: paths.length, renamed: 5 });
+    const names = ['_[2J', '_', '_x_', 'a_b', 'invoice_fdp.exe', 'plain'];
+    expect(readdirSync(join(folder, 'out')).sort()).toEqual(names.sort());
+    expect(readFileSync(join(folder, 'out/a_b/c_d'), 'utf8')).toBe('a\nb/c\rd');
+  });
+
+  it('does not appear if two names would be the same on disk', async () => {
+    const extracting = extract(archiveOf('a\u202e', 'a\u202d'));
+    await expect(extracting).rejects.toMatchObject({ code: 'CORRUPT' });
+    expect(readdirSync(folder)).toEqual([]);
   });
 
   it.each([
@@ -105,6 +120,28 @@ describe('a folder that is written to disk', () => {
     await expect(extract(archiveOf('a'))).rejects.toMatchObject({ code: 'REFUSED' });
     expect(readFileSync(join(folder, 'out'), 'utf8')).toBe('mine');
   });
+});
+
+it('a safe path on Windows has no name that stands for a device, a drive or another file', () => {
+  const reserved = [
+    'NUL',
+    'con.txt',
+    'a/Aux',
+    'com1 .log',
+    'LPT³',
+    'conout$',
+    'a:b',
+    'a\\b',
+    'a.',
+    'a ',
+    'a?',
+  ];
+  for (const path of reserved) {
+    expect(() => safePath(path, 'win32'), path).toThrow(AntwayError);
+    expect(safePath(path, 'linux').join('/')).toBe(path);
+  }
+  for (const path of ['console', 'com0x', 'nulls/a', '.con', 'a.nul'])
+    expect(safePath(path, 'win32').join('/')).toBe(path);
 });
 
 it('a safe path has only names', () => {

@@ -100,7 +100,7 @@ async function writeFolder(opened: OpenedFolder, context: WriteContext): Promise
   const out = options.output ?? sanitizeFilename(reader.target.filename ?? folder) ?? address.hex;
   const progress = showCount(output, 'Writing', 'files');
   try {
-    const { files, size } = await extractFolder(opened, out, {
+    const { files, renamed, size } = await extractFolder(opened, out, {
       force: options.force === true,
       signal,
       onFile: progress.update,
@@ -108,6 +108,11 @@ async function writeFolder(opened: OpenedFolder, context: WriteContext): Promise
     progress.stop();
     output.json({ address: address.hex, path: folder, size, files, out });
     output.note(`Wrote ${plural(files, 'file')}, ${formatBytes(size)}, to ${out}`);
+    if (renamed > 0) {
+      output.note(
+        `Of these, ${plural(renamed, 'file')} had control characters or marks of direction in the path. On disk, each is a “_”.`,
+      );
+    }
   } finally {
     progress.stop();
   }
