@@ -11,8 +11,10 @@ import { answerContent } from '../gateway/http/content-response.ts';
 import type { PolicyRequest } from '../gateway/http/policy.ts';
 import { respond } from '../gateway/http/representation.ts';
 import { textsIn } from '../gateway/pages/texts/texts.ts';
+import { Connections } from '../node-peer/connections.ts';
 import type { PeerStore } from '../node-peer/peer-store.ts';
 import { isLoopbackName, withoutPort } from '../node-peer/request-host.ts';
+import { readOn } from '../node-peer/send-pieces.ts';
 import type { ChunkPeers } from '../peers/chunk-peers.ts';
 import { Codec } from '../self-encryption/codec.ts';
 import { Stats } from '../stats/stats.ts';
@@ -31,6 +33,7 @@ const memoryBytes = 64 * 1024 ** 2;
  */
 export class DevServer {
   readonly #server: Server;
+  readonly #connections = new Connections();
   readonly #resolver: Resolver;
   readonly #listeners = new Set<ServerResponse>();
   #address: Address;
@@ -45,6 +48,7 @@ export class DevServer {
     const decrypted = new DecryptedChunks({ chunks, codec, peers, stats, memoryBytes });
     this.#resolver = new Resolver({ chunks, decrypted, peers });
     this.#server = createServer((request, response) => void this.#answer(request, response));
+    this.#server.on('connection', (socket) => this.#connections.add(socket));
   }
 
   /** @throws the errors of listening. */
@@ -67,6 +71,7 @@ export class DevServer {
   }
 
   async close(): Promise<void> {
+    this.#connections.close();
     const closed = once(this.#server, 'close');
     this.#server.close();
     this.#server.closeAllConnections();
@@ -74,6 +79,7 @@ export class DevServer {
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (!(await this.#connections.turnOf(request, response))) return;
     try {
       // Security: another site's name could lead to this machine, and its pages could then read the drafts.
       if (!isLoopbackName(withoutPort(request.headers.host ?? ''))) {
@@ -167,7 +173,8 @@ async function send(found: Response, response: ServerResponse, isHead: boolean):
   response.writeHead(found.status, headers);
   if (!isHead && found.body) {
     for await (const piece of found.body) {
-      if (!response.write(piece)) await once(response, 'drain');
+      if (!response.write(piece)) await readOn(response);
+      if (response.destroyed) return;
     }
     // Browsers run a script behind the end of a document.
     if (isPage) response.write(scriptTag);

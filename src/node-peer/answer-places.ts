@@ -1,12 +1,28 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { HttpError } from './http-error.ts';
 
-/** A limited number of places for answers in memory. Requests without a place wait in the order of their arrival. */
+/** The memory of one answer. */
+export interface Place {
+  /**
+   * Waits until the client reads on, or another request needs the place.
+   * @returns whether the place is still this answer's.
+   */
+  holds(reads: Promise<void>): Promise<boolean>;
+  /** Gives the place to the next request. */
+  leave(): void;
+}
+
+/**
+ * A limited number of places for answers in memory. Requests without a place wait in the order of their arrival. An answer
+ * whose client does not read loses its place to them, so clients that read nothing keep no other waiting.
+ */
 export class AnswerPlaces {
   readonly #max: number;
   readonly #maxWaitMs: number;
   #taken = 0;
   readonly #waiting = new Set<() => void>();
+  /** Takes the places of answers whose clients do not read, in the order of the time since they did. */
+  readonly #stalled = new Set<() => void>();
 
   constructor(max: number, maxWaitMs: number) {
     this.#max = max;
@@ -14,38 +30,53 @@ export class AnswerPlaces {
   }
 
   /**
-   * Takes a place until the answer is complete or its connection has closed.
+   * Takes a place. It is free again when the answer leaves it, or is over.
    * @throws HttpError `BUSY` if no place becomes free in time, and when the client has gone.
    */
-  take({ socket }: IncomingMessage, response: ServerResponse): Promise<void> {
-    // Each pipelined request listens to the same socket. Only the first of them has a response with that socket, so the
-    // others get no `close` of their own when the connection breaks.
-    socket.setMaxListeners(0);
+  take(response: ServerResponse): Promise<Place> {
     return new Promise((resolve, reject) => {
-      let isEntered = false;
+      let state: 'waiting' | 'held' | 'left' = 'waiting';
       const enter = () => {
         clearTimeout(timer);
-        isEntered = true;
-        resolve();
+        state = 'held';
+        resolve({ holds, leave });
       };
       const leave = () => {
         clearTimeout(timer);
         response.off('close', leave);
-        socket.off('close', leave);
-        if (isEntered) return this.#free();
+        const before = state;
+        state = 'left';
+        if (before === 'held') this.#free();
+        if (before !== 'waiting') return;
         this.#waiting.delete(enter);
         reject(new HttpError('BUSY'));
       };
+      const holds = (reads: Promise<void>) =>
+        new Promise<boolean>((resolve) => {
+          if (state !== 'held') return resolve(false);
+          const lose = () => {
+            this.#stalled.delete(lose);
+            leave();
+            resolve(false);
+          };
+          this.#stalled.add(lose);
+          if (this.#waiting.size > 0) return lose();
+          void reads.then(() => {
+            this.#stalled.delete(lose);
+            resolve(state === 'held');
+          });
+        });
       const timer = setTimeout(leave, this.#maxWaitMs);
-      if (response.destroyed || socket.destroyed) return leave();
+      if (response.destroyed) return leave();
       response.once('close', leave);
-      socket.once('close', leave);
       if (this.#taken < this.#max) {
         this.#taken += 1;
         enter();
-      } else {
-        this.#waiting.add(enter);
+        return;
       }
+      this.#waiting.add(enter);
+      const [longest] = this.#stalled;
+      longest?.();
     });
   }
 

@@ -1,15 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Address } from '../address.ts';
+import { Address, equalBytes } from '../address.ts';
 import { type Pointer, parsePointer } from '../content/pointer.ts';
 import { limits } from '../limits.ts';
 import type { Blake3 } from '../self-encryption/blake3.ts';
 import { allowReading, answerPreflight, isPreflight, matchesEtag, mayWrite } from './access.ts';
-import { AnswerPlaces, breakOffIfUnread } from './answer-places.ts';
+import { AnswerPlaces, breakOffIfUnread, type Place } from './answer-places.ts';
 import { HttpError, sendJson } from './http-error.ts';
 import type { PeerStore } from './peer-store.ts';
+import { readOn, sendPieces } from './send-pieces.ts';
 
-/** Chunks in memory for answers that clients have not read yet. More requests wait. */
-const maxOpenAnswers = 64;
+/** Chunks in memory for answers. More requests wait. More at a time would delay short answers: each takes the thread. */
+const maxOpenAnswers = 16;
+/** An answer of this size needs no place: the connection takes it at once. */
+const pieceBytes = 128 * 1024;
 /** How long a request waits for its place. */
 const answerWaitMs = 10_000;
 /** A refused upload is read up to a chunk's size, for at most this long. See `discard`. */
@@ -68,12 +71,75 @@ export class ChunkRoutes {
       response.writeHead(304).end();
       return;
     }
-    await this.#places.take(request, response);
-    const bytes = await this.#options.store.read(address);
+    const place = await this.#places.take(response);
+    try {
+      const rest = await this.#sendFromMemory(request, response, address, place);
+      if (rest) await this.#sendFromStore(response, address, rest);
+    } finally {
+      place.leave();
+    }
+  }
+
+  /**
+   * Sends a chunk as long as the client reads or no other request needs the place. Nothing references the chunk's bytes after
+   * that.
+   * @returns the hashes of the pieces that are not sent, or undefined if the answer is complete.
+   */
+  async #sendFromMemory(
+    request: IncomingMessage,
+    response: ServerResponse,
+    address: Address,
+    place: Place,
+  ): Promise<Rest | undefined> {
+    const { store, blake3, writeTimeoutMs } = this.#options;
+    const bytes = await store.read(address);
     if (!bytes) throw new HttpError('NOT_FOUND');
-    setImmutable(response, etag);
-    breakOffIfUnread(response, this.#options.writeTimeoutMs);
-    sendBytes(request, response, bytes);
+    setImmutable(response, `"${address}"`);
+    breakOffIfUnread(response, writeTimeoutMs);
+    if (request.method === 'HEAD' || bytes.length <= pieceBytes) {
+      sendBytes(request, response, bytes);
+      return undefined;
+    }
+    setLength(response, bytes.length);
+    response.writeHead(200);
+    for (let at = 0; at < bytes.length; ) {
+      // A copy: a part of the whole would hold it in memory as long as the connection has not taken the part.
+      const isRead = response.write(bytes.slice(at, at + pieceBytes));
+      at += pieceBytes;
+      if (isRead || at >= bytes.length || (await place.holds(readOn(response)))) continue;
+      const hashes: Uint8Array[] = [];
+      for (let next = at; next < bytes.length; next += pieceBytes)
+        hashes.push(blake3(bytes.subarray(next, next + pieceBytes)));
+      return { at, length: bytes.length, hashes };
+    }
+    response.end();
+    return undefined;
+  }
+
+  /** @throws Error if the store does not have the same bytes any more. */
+  async #sendFromStore(
+    response: ServerResponse,
+    address: Address,
+    { at, length, hashes }: Rest,
+  ): Promise<void> {
+    const { store, blake3 } = this.#options;
+    const file = await store.open(address);
+    if (!file) throw new Error(`The chunk ${address} was removed while a client read it.`);
+    async function* pieces(): AsyncGenerator<Uint8Array> {
+      for (const [i, hash] of hashes.entries()) {
+        const start = at + i * pieceBytes;
+        const piece = await file!.read(start, Math.min(length, start + pieceBytes));
+        if (!equalBytes(blake3(piece), hash))
+          throw new Error(`The chunk ${address} has changed in the store.`);
+        yield piece;
+      }
+    }
+    try {
+      await readOn(response);
+      await sendPieces(response, pieces(), length - at);
+    } finally {
+      await file.close();
+    }
   }
 
   async #getPointer(request: IncomingMessage, response: ServerResponse, name: string): Promise<void> {
@@ -131,6 +197,15 @@ export class ChunkRoutes {
   }
 }
 
+/** The part of a chunk that is not sent. */
+interface Rest {
+  at: number;
+  /** Of the whole chunk. */
+  length: number;
+  /** Of each piece from there on. */
+  hashes: readonly Uint8Array[];
+}
+
 const checks = ['/-/info', '/-/health', '/-/ready'];
 
 function addressOf(name: string): Address {
@@ -144,9 +219,13 @@ function setImmutable(response: ServerResponse, etag: string): void {
 }
 
 function sendBytes(request: IncomingMessage, response: ServerResponse, bytes: Uint8Array): void {
-  response.setHeader('Content-Type', 'application/octet-stream');
-  response.setHeader('Content-Length', bytes.length);
+  setLength(response, bytes.length);
   response.writeHead(200).end(request.method === 'HEAD' ? undefined : bytes);
+}
+
+function setLength(response: ServerResponse, length: number): void {
+  response.setHeader('Content-Type', 'application/octet-stream');
+  response.setHeader('Content-Length', length);
 }
 
 /** @throws HttpError `BAD_POINTER` unless the owner of the address signed the record. */
@@ -159,19 +238,21 @@ function verifiedPointer(record: Uint8Array<ArrayBuffer>, address: Address): Poi
 }
 
 async function readBody(request: IncomingMessage, maxBytes: number): Promise<Uint8Array> {
-  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw new HttpError('TOO_LARGE');
-  const pieces: Buffer[] = [];
+  const declared = request.headers['content-length'];
+  if (Number(declared ?? 0) > maxBytes) throw new HttpError('TOO_LARGE');
+  // Not a list of pieces: a client can send a piece for each byte.
+  const bytes = new Uint8Array(declared === undefined ? maxBytes : Number(declared));
   let length = 0;
   try {
     for await (const piece of request.iterator({ destroyOnReturn: false })) {
+      if (length + piece.length > bytes.length) throw new HttpError('TOO_LARGE');
+      bytes.set(piece, length);
       length += piece.length;
-      if (length > maxBytes) throw new HttpError('TOO_LARGE');
-      pieces.push(piece);
     }
   } catch (error) {
     throw error instanceof HttpError ? error : new HttpError('BAD_REQUEST', { cause: error });
   }
-  return Buffer.concat(pieces, length);
+  return bytes.subarray(0, length);
 }
 
 /**

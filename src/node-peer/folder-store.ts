@@ -6,6 +6,7 @@ import type { Pointer } from '../content/pointer.ts';
 import type { Blake3 } from '../self-encryption/blake3.ts';
 import {
   maxStoredPointers,
+  type OpenChunk,
   type PeerStore,
   type PutPointerOutcome,
   refusalOf,
@@ -65,6 +66,24 @@ export class FolderPeerStore implements PeerStore {
       const bytes = await readIfExists(path);
       if (bytes && this.#isChunk(bytes, address)) return bytes;
       if (bytes) return (await this.#change(address, () => this.#findOrQuarantine(address)))?.bytes;
+    }
+    return undefined;
+  }
+
+  async open(address: Address): Promise<OpenChunk | undefined> {
+    for (const path of this.#paths(address)) {
+      const file = await open(path).catch((error: NodeJS.ErrnoException) => {
+        if (error.code === 'ENOENT') return undefined;
+        throw error;
+      });
+      if (!file) continue;
+      return {
+        async read(start, end) {
+          const { buffer, bytesRead } = await file.read(Buffer.alloc(end - start), 0, end - start, start);
+          return buffer.subarray(0, bytesRead);
+        },
+        close: () => file.close(),
+      };
     }
     return undefined;
   }

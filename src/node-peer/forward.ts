@@ -55,7 +55,8 @@ export async function forward(request: IncomingMessage, response: ServerResponse
 
 function withoutConnectionHeaders(headers: IncomingHttpHeaders): IncomingHttpHeaders {
   const named = (headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase());
-  const removed = [...connectionHeaders, ...named.filter((name) => !endToEndHeaders.includes(name))];
-  const endToEnd = Object.entries(headers).filter(([name]) => !removed.includes(name));
+  // A set: a client can send a long list.
+  const removed = new Set([...connectionHeaders, ...named.filter((name) => !endToEndHeaders.includes(name))]);
+  const endToEnd = Object.entries(headers).filter(([name]) => !removed.has(name));
   return Object.fromEntries(endToEnd);
 }

@@ -12,6 +12,7 @@ const errors = {
   MISMATCH: [422, 'the bytes do not match the address'],
   BAD_POINTER: [422, 'the bytes are not a pointer that the owner of this address signed'],
   OUTDATED: [409, 'this peer has a pointer with the same or a larger counter'],
+  HEADERS: [431, 'a request has at most 200 header fields'],
   FAILED: [500, 'the peer failed to answer'],
   BUSY: [503, 'the peer is overloaded; try again later'],
   FULL: [507, 'the store is full'],

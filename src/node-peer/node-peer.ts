@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Blake3 } from '../self-encryption/blake3.ts';
 import { breakOffIfUnread } from './answer-places.ts';
 import { ChunkRoutes } from './chunk-routes.ts';
+import { Connections } from './connections.ts';
 import { forward, refuseUnexpectedBody } from './forward.ts';
 import { HttpError, sendError } from './http-error.ts';
 import type { PeerStore } from './peer-store.ts';
@@ -11,7 +12,7 @@ import { WebFiles, type WebFilesOptions } from './web-files.ts';
 
 /** Pages of one site can set some 180 cookies of 4 kB for the peer's name and the names around it. */
 const maxHeaderBytes = 1024 * 1024;
-const maxConnections = 1_024;
+const maxHeaderFields = 200;
 /** The time for a whole request to arrive. A chunk at 64 KiB/s takes 64 s. */
 const requestTimeoutMs = 90_000;
 const headersTimeoutMs = 20_000;
@@ -40,6 +41,7 @@ export interface NodePeerOptions {
  */
 export class NodePeer {
   readonly #servers: Server[] = [];
+  readonly #connections = new Connections();
   readonly #routes: ChunkRoutes;
   readonly #web: WebFiles | undefined;
   readonly #writeTimeoutMs: number;
@@ -82,6 +84,7 @@ export class NodePeer {
 
   /** Stops listening, and ends all connections. */
   async close(): Promise<void> {
+    this.#connections.close();
     await Promise.all(
       this.#servers.map(async (server) => {
         const closed = once(server, 'close');
@@ -102,9 +105,9 @@ export class NodePeer {
       },
       (request, response) => void this.#answer(request, response),
     );
-    server.maxConnections = maxConnections;
-    // By default, Node silently drops headers after some number of them. `maxHeaderSize` limits them with an error.
-    server.maxHeadersCount = 0;
+    server.on('connection', (socket) => this.#connections.add(socket));
+    // Node silently drops the fields after some more. `#answer` refuses such a request.
+    server.maxHeadersCount = maxHeaderFields + 1;
     server.listen(port, host);
     await once(server, 'listening');
     this.#servers.push(server);
@@ -112,7 +115,9 @@ export class NodePeer {
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (!(await this.#connections.turnOf(request, response))) return;
     try {
+      if (request.rawHeaders.length > 2 * maxHeaderFields) throw new HttpError('HEADERS');
       refuseUnexpectedBody(request);
       if (this.#successor) return await forward(request, response, this.#successor);
       // Chunks come from strangers. Browsers must not guess that one is a page.

@@ -10,12 +10,20 @@ export interface StoreTotals {
 /** `outdated`: the store has a larger counter, or the same counter with another target. */
 export type PutPointerOutcome = 'stored' | 'present' | 'outdated' | 'full';
 
+export interface OpenChunk {
+  /** @param end exclusive, and not behind the end of the chunk. */
+  read(start: number, end: number): Promise<Uint8Array>;
+  close(): Promise<void>;
+}
+
 /** The chunks and pointers of an embedded peer. */
 export interface PeerStore {
   readonly totals: StoreTotals;
   has(address: Address): Promise<boolean>;
   /** The chunk's bytes after verification, or undefined. */
   read(address: Address): Promise<Uint8Array | undefined>;
+  /** Opens a chunk to read parts of it, which are not verified. */
+  open(address: Address): Promise<OpenChunk | undefined>;
   /** Stores a chunk whose bytes have this address. `stored` means that the chunk survives a crash of the process. */
   write(address: Address, bytes: Uint8Array): Promise<'stored' | 'present' | 'full'>;
   /** A pointer record that its owner signed for this address, or undefined. */
@@ -45,6 +53,11 @@ export class MemoryPeerStore implements PeerStore {
 
   async read({ hex }: Address): Promise<Uint8Array | undefined> {
     return this.#chunks.get(hex);
+  }
+
+  async open({ hex }: Address): Promise<OpenChunk | undefined> {
+    const bytes = this.#chunks.get(hex);
+    return bytes && { read: async (start, end) => bytes.subarray(start, end), close: async () => undefined };
   }
 
   async write({ hex }: Address, bytes: Uint8Array): Promise<'stored' | 'present' | 'full'> {

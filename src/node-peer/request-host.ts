@@ -1,5 +1,7 @@
 import { isIPv6 } from 'node:net';
 
+/** No name of a host is longer. A longer header would make each answer long. */
+const maxHostCharacters = 255;
 /** Length of 32 bytes in base 32, without padding. */
 const siteLabel = /^[a-z2-7]{52}$/i;
 
@@ -19,6 +21,7 @@ export type RequestHost =
 /** Parses the header `Host`. A policy may contain the result, so only plain names and loopback addresses pass. */
 export function parseHost(header: string | undefined): RequestHost {
   const text = (header ?? '').toLowerCase();
+  if (text.length > maxHostCharacters) return { kind: 'unnamed' };
   const [, name = '', port = ''] = /^(\[[^\]]*\]|[^:]*)(:\d{1,5})?$/.exec(text) ?? [];
   if (name.startsWith('[')) {
     const isLoopback = isIPv6(name.slice(1, -1)) && new URL(`http://${name}`).hostname === '[::1]';

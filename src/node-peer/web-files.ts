@@ -2,12 +2,12 @@ import { createReadStream } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join, sep } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { lookup } from 'mrmime';
 import { noDevices, noPasskeys } from '../gateway/http/policy.ts';
 import { matchesEtag } from './access.ts';
 import { HttpError } from './http-error.ts';
 import { parseHost, type RequestHost } from './request-host.ts';
+import { sendPieces } from './send-pieces.ts';
 import { gatewayPages, openerPolicyOf, policyOf, siteWorker, worker } from './web-policy.ts';
 
 /** The prefix of the gateway's own paths, which are not part of the shell. */
@@ -165,7 +165,7 @@ async function send(found: WebFile, request: IncomingMessage, response: ServerRe
   response.setHeader('Content-Length', end - start);
   response.writeHead(range ? 206 : 200);
   if (request.method === 'HEAD' || end === start) response.end();
-  else await pipeline(createReadStream(found.file, { start, end: end - 1 }), response);
+  else await sendPieces(response, createReadStream(found.file, { start, end: end - 1 }), end - start);
 }
 
 /** Names in `/assets/` contain a hash of the content. All other files may change. */
@@ -219,15 +219,10 @@ function contentTypeOf(path: string): string {
 
 function acceptedEncodings({ headers }: IncomingMessage): string[] {
   const items = String(headers['accept-encoding'] ?? '').split(',');
-  return items
-    .map((item) =>
-      item
-        .trim()
-        .toLowerCase()
-        .split(/\s*;\s*q=/),
-    )
-    .filter(([, weight = '1']) => Number(weight) > 0)
-    .map(([name]) => name!);
+  const parts = items.map((item) => item.split(';').map((part) => part.trim().toLowerCase()));
+  const weightOf = (parameters: readonly string[]) =>
+    Number(parameters.find((parameter) => parameter.startsWith('q='))?.slice('q='.length) ?? 1);
+  return parts.filter(([, ...parameters]) => weightOf(parameters) > 0).map(([name]) => name!);
 }
 
 /**

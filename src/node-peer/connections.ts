@@ -1,0 +1,99 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+/** The connections of all addresses together. */
+const maxConnections = 1_024;
+/** Requests that wait behind another one of their connection. Browsers send one after the other. */
+const maxPipelined = { perConnection: 16, inTotal: 1_024 };
+const tickMs = 1_000;
+
+interface Connection {
+  isBusy: boolean;
+  /** The requests that wait for their turn, in their order. */
+  waiting: (() => void)[];
+  /** The bytes that it has moved, at the last tick. */
+  moved: number;
+  /** Ticks since it moved any. */
+  stillTicks: number;
+}
+
+/**
+ * The connections of a peer. If there are too many, the one that has moved nothing for the longest time ends: an answer
+ * that its client does not read, or an idle connection. The requests of a connection are answered one after the other, and
+ * only a few of them wait.
+ */
+export class Connections {
+  readonly #open = new Map<Socket, Connection>();
+  #waiting = 0;
+  readonly #timer = setInterval(() => this.#tick(), tickMs).unref();
+
+  /** Takes a new connection, or closes it if there are too many and all of them move. */
+  add(socket: Socket): void {
+    if (this.#open.size >= maxConnections && !this.#endLongestStill()) {
+      socket.destroy();
+      return;
+    }
+    const connection: Connection = { isBusy: false, waiting: [], moved: 0, stillTicks: 0 };
+    this.#open.set(socket, connection);
+    socket.once('close', () => this.#remove(socket, connection));
+  }
+
+  /**
+   * Waits until the requests before this one are answered. A connection with too many requests ends.
+   * @returns whether the connection is still open.
+   */
+  async turnOf({ socket }: IncomingMessage, response: ServerResponse): Promise<boolean> {
+    const connection = this.#open.get(socket);
+    if (!connection || socket.destroyed) return false;
+    if (connection.isBusy) {
+      const { perConnection, inTotal } = maxPipelined;
+      if (connection.waiting.length >= perConnection || this.#waiting >= inTotal) {
+        socket.destroy();
+        return false;
+      }
+      this.#waiting++;
+      await new Promise<void>((resolve) => connection.waiting.push(resolve));
+      this.#waiting--;
+      if (socket.destroyed) return false;
+    }
+    connection.isBusy = true;
+    response.once('close', () => {
+      const next = connection.waiting.shift();
+      if (next) next();
+      else connection.isBusy = false;
+    });
+    return true;
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  #remove(socket: Socket, { waiting }: Connection): void {
+    this.#open.delete(socket);
+    for (const end of waiting.splice(0)) end();
+  }
+
+  #tick(): void {
+    for (const [socket, connection] of this.#open) {
+      const moved = socket.bytesRead + socket.bytesWritten;
+      connection.stillTicks = moved === connection.moved ? connection.stillTicks + 1 : 0;
+      connection.moved = moved;
+    }
+  }
+
+  /** @returns whether there is a connection that has moved nothing. */
+  #endLongestStill(): boolean {
+    let longest: Socket | undefined;
+    let most = 0;
+    for (const [socket, { stillTicks }] of this.#open) {
+      if (stillTicks <= most) continue;
+      most = stillTicks;
+      longest = socket;
+    }
+    if (!longest) return false;
+    longest.destroy();
+    this.#open.delete(longest);
+    return true;
+  }
+}
