@@ -41,13 +41,12 @@ export function isSiteName(name: string): boolean {
   return dot > 0 && siteLabel.test(name.slice(0, dot));
 }
 
-/** Whether browsers always resolve this name to the machine itself. */
+/** Whether browsers always resolve this name to the machine itself. @param name as of `withoutPort`. */
 export function isLoopbackName(name: string): boolean {
-  if (name === '127.0.0.1' || name === '::1') return true;
-  return /^(.+\.)?localhost$/i.test(name);
+  return name === '127.0.0.1' || name === '[::1]' || /^(.+\.)?localhost$/i.test(name);
 }
 
-/** The name in `name:port`, `name`, `[v6]:port` or `[v6]`. */
+/** The name in `name:port`, `name`, `[v6]:port` or `[v6]`, with its brackets. Nothing for any other text. */
 export function withoutPort(host: string): string {
-  return /^\[([^\]]*)\]/.exec(host)?.[1] ?? host.split(':', 1)[0]!;
+  return /^(\[[^\]]*\]|[^:[\]]*)(?::\d*)?$/.exec(host)?.[1] ?? '';
 }

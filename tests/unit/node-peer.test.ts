@@ -382,6 +382,14 @@ describe('the peer in Node', () => {
     }
   });
 
+  it.each(['[::1]evil.example', '[::1]:1evil.example', '[::1]]', '[localhost]', '127.0.0.1]', '::1'])(
+    'accepts no upload under the name %s, which is not this machine',
+    async (name) => {
+      const { status } = await ask(node.url, put(otherChunk, { Host: name }));
+      expect(status).toBe(403);
+    },
+  );
+
   it('ends when its parent process is lost', async () => {
     const peer = await NodePeerProcess.start(join(folder, 'orphan'));
     const ended = once(peer.child, 'exit');
