@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { Option } from 'commander';
 import { AntwayError } from '../errors.ts';
 import type { Account } from '../payment/account.ts';
-import { formatAnt, formatEther, parseAnt } from '../payment/amounts.ts';
+import { formatAnt, formatEther, parseAnt, parseEther } from '../payment/amounts.ts';
 import type { Bill } from '../payment/bill.ts';
 import { arbitrumOne, isNetworkChain, isTestChain, type PaymentChain, parseChain } from '../payment/chain.ts';
+import { feeLimit } from '../payment/fee-limit.ts';
 import { PaymentJournal } from '../payment/journal.ts';
 import { KeyAccount } from '../payment/key-account.ts';
 import { type Payment, pay } from '../payment/pay.ts';
@@ -34,6 +35,7 @@ export interface NetworkOptions {
   rpc?: string;
   keystore?: string;
   maxCost?: string;
+  maxFees?: string;
   estimate?: true;
   resume?: true;
   receipt?: string;
@@ -54,6 +56,10 @@ export const networkOptions: readonly Option[] = [
     'with --network: the key of the account, as wallets export it (default: the key in ANTWAY_PRIVATE_KEY)',
   ),
   new Option('--max-cost <ANT>', 'with --network: pay up to this amount without a question'),
+  new Option(
+    '--max-fees <ETH>',
+    'with --network: pay no higher fees of the chain (default: five times the shown ones; with --max-cost, at most 0.01)',
+  ),
   new Option('--estimate', 'with --network: only print what it costs'),
   new Option('--resume', 'with --network: only continue what was paid for, and pay for nothing more'),
   new Option('--receipt <file>', 'with --network: write what was paid for into this file'),
@@ -106,6 +112,7 @@ export async function withNetwork<T>(
   const relays = relayUrlsOf(options, relayUrls).map((url) => new Relay(url));
   const vault = new Vault(chain, rpcProvider(rpcOf(options, env)));
   const maxCost = maxCostOf(options);
+  const maxFees = maxFeesOf(options);
   const needsAccount = pays && !options.estimate && !options.resume;
   const account = needsAccount ? await accountOf(options, vault, context) : undefined;
   await vault.checkChain();
@@ -131,8 +138,11 @@ export async function withNetwork<T>(
           );
         }
         if (!account) return nothing;
-        const limit = maxCost ?? (await agreedAmount(bill, fees, signal));
-        const payment = await pay(bill, account, limit, { ...parts, check });
+        const limits = {
+          amount: maxCost ?? (await agreedAmount(bill, fees, signal)),
+          fees: feeLimit(fees, maxCost === undefined, maxFees),
+        };
+        const payment = await pay(bill, account, limits, { ...parts, check });
         printPayment(payment, output);
         return payment;
       },
@@ -188,6 +198,13 @@ function maxCostOf({ maxCost }: NetworkOptions): bigint | undefined {
   const amount = parseAnt(maxCost);
   if (amount !== undefined) return amount;
   throw new UsageError('--max-cost is an amount in ANT, such as 0.5.');
+}
+
+function maxFeesOf({ maxFees }: NetworkOptions): bigint | undefined {
+  if (maxFees === undefined) return undefined;
+  const fees = parseEther(maxFees);
+  if (fees !== undefined) return fees;
+  throw new UsageError('--max-fees is an amount in ETH, such as 0.001.');
 }
 
 async function accountOf(options: NetworkOptions, vault: Vault, context: CommandContext): Promise<Account> {

@@ -18,7 +18,12 @@ export function formatUnits(value: bigint): string {
 }
 
 /** @param text a decimal number such as `1.5`. @returns atto, or undefined if it is not a number with at most 18 decimals. */
-export function parseAnt(text: string): bigint | undefined {
+export const parseAnt = parseUnits;
+
+/** As `parseAnt`. @returns wei. */
+export const parseEther = parseUnits;
+
+function parseUnits(text: string): bigint | undefined {
   const [, whole, fraction = ''] = /^(\d{1,12})(?:\.(\d{1,18}))?$/.exec(text) ?? [];
   return whole === undefined ? undefined : BigInt(whole + fraction.padEnd(decimals, '0'));
 }

@@ -12,6 +12,8 @@ const codes = {
   RELAYS_DIFFER: 'CORRUPT',
   /** The total exceeds the user's limit. */
   OVER_LIMIT: 'REFUSED',
+  /** The fees of the chain exceed the user's limit, or are much higher than those that the user saw. */
+  FEES: 'REFUSED',
   /** The account has too little of the token, or too little ether for the fees. */
   FUNDS: 'REFUSED',
   /** The wallet does not give access to the account, or an earlier payment is one of another account. */

@@ -1,5 +1,6 @@
 import { addr, Transaction } from 'micro-eth-signer';
 import type { Account } from './account.ts';
+import { checkFees } from './fee-limit.ts';
 import type { SentTransaction } from './journal.ts';
 import { type Call, count, type Vault } from './vault.ts';
 
@@ -22,7 +23,11 @@ export class KeyAccount implements Account {
     this.#vault = vault;
   }
 
-  async send(call: Call, note: (transaction: SentTransaction) => Promise<void>): Promise<string> {
+  async send(
+    call: Call,
+    note: (transaction: SentTransaction) => Promise<void>,
+    maxFee: bigint,
+  ): Promise<string> {
     const [gas, price, nonce] = await Promise.all([
       this.#vault.ask(count, 'eth_estimateGas', { ...call, from: this.address }),
       this.#vault.gasPrice(),
@@ -37,6 +42,8 @@ export class KeyAccount implements Account {
       maxFeePerGas: price * feeMargin,
       maxPriorityFeePerGas: 0n,
     };
+    // Security: the endpoint names the gas and its price, and the signature would allow both.
+    checkFees(transaction.gasLimit * transaction.maxFeePerGas, maxFee);
     // Not strict: on Arbitrum, the gas includes the share of the layer below, and may exceed the limit of a block there.
     const signed = Transaction.prepare(transaction, false).signBy(this.#key);
     const hash = withPrefix(signed.hash);

@@ -4,6 +4,7 @@ import type { Account } from './account.ts';
 import { formatAnt } from './amounts.ts';
 import { checkDue } from './check-due.ts';
 import { paymentError, paymentProblemOf } from './errors.ts';
+import { checkFees } from './fee-limit.ts';
 import {
   nameOf,
   type PaymentJournal,
@@ -11,12 +12,32 @@ import {
   type SentTransaction,
   unknownTransaction,
 } from './journal.ts';
-import { amountOf, callOf, type Due, namesOf, noteDue, type Payable, sumOf, unpaid } from './payable.ts';
+import {
+  amountOf,
+  callOf,
+  type Due,
+  gasOf,
+  gasOfTransaction,
+  namesOf,
+  noteDue,
+  type Payable,
+  sumOf,
+  unpaid,
+} from './payable.ts';
 import { outcomeFrom, type PaymentParts, settle } from './settle.ts';
 import type { Call } from './vault.ts';
 
 const approvalTimeoutMs = 30_000;
 const approvalPollMs = 500;
+
+/** The most that the user agreed to. */
+export interface Limits {
+  /** In atto. */
+  amount: bigint;
+  /** In wei, as of `feeLimit`. */
+  fees: bigint;
+}
+
 /** The amounts that the chain charged. */
 export interface Payment {
   /** In atto. */
@@ -49,21 +70,21 @@ export function checkLimit(rest: readonly Payable[], maxAmount: bigint): void {
  * The vault may take exactly the amount of the next transaction. For a batch, it may take what the dearest pool costs. So if
  * a wallet sends an old transaction for the same records as well, the chain executes only one of the two, unless the user
  * has also confirmed an old permission between them.
- * @param maxAmount the most that the user agreed to, in atto.
- * @throws AntwayError `OVER_LIMIT`, `FUNDS`, `ACCOUNT`, `CHANGED`, `CLOCK`, `CHAIN`, `REJECTED`, `ALLOWANCE`, `REVERTED`,
+ * @throws AntwayError `OVER_LIMIT`, `FEES`, `FUNDS`, `ACCOUNT`, `CHANGED`, `CLOCK`, `CHAIN`, `REJECTED`, `ALLOWANCE`, `REVERTED`,
  *   `PENDING`, `RPC`; as `parts.check`.
  */
 export async function pay(
   { due }: { due: Due },
   account: Account,
-  maxAmount: bigint,
+  limits: Limits,
   parts: PayParts,
 ): Promise<Payment> {
   const { vault, journal, signal } = parts;
   const payment = { amount: 0n, fees: 0n, transactions: [] as string[] };
   let rest = await unpaid(due, journal);
   if (rest.length === 0) return payment;
-  checkLimit(rest, maxAmount);
+  checkLimit(rest, limits.amount);
+  checkFees(await vault.feesOf(gasOf(rest)), limits.fees);
   const tried = await checkDue(rest, account.address, parts);
 
   let approval: Approval | undefined;
@@ -74,7 +95,7 @@ export async function pay(
     const allowance = await vault.allowance(account.address, block);
     const isApproved = allowance === sum;
     if (!isApproved && approval?.amount !== sum) {
-      await send(vault.approval(sum), undefined, account, parts, payment);
+      await send(vault.approval(sum), undefined, account, limits, parts, payment);
       approval = { amount: sum, former: allowance, endMs: Date.now() + approvalTimeoutMs };
       continue;
     }
@@ -83,7 +104,7 @@ export async function pay(
       await waitForApproval(approval!, allowance, signal);
       continue;
     }
-    if (!isPaid) await send(callOf(next, vault), next, account, parts, payment);
+    if (!isPaid) await send(callOf(next, vault), next, account, limits, parts, payment);
     approval = undefined;
     rest = await unpaid(due, journal);
   }
@@ -147,12 +168,15 @@ async function send(
   call: Call,
   payable: Payable | undefined,
   account: Account,
+  limits: Limits,
   parts: PayParts,
   payment: { amount: bigint; fees: bigint; transactions: string[] },
 ): Promise<void> {
   const { vault, journal, signal, check } = parts;
   signal.throwIfAborted();
   await check?.();
+  const maxFee = limits.fees - payment.fees;
+  checkFees(await vault.feesOf(gasOfTransaction(payable)), maxFee);
   const batch = payable && 'batch' in payable ? { batch: payable.batch.root } : {};
   let pending: PendingTransaction | undefined;
   const note = async (sent: SentTransaction) => {
@@ -168,7 +192,7 @@ async function send(
       throw signal.reason;
     }
   };
-  const sending = account.send(call, note).catch(async (error) => {
+  const sending = account.send(call, note, maxFee).catch(async (error) => {
     if (pending && paymentProblemOf(error) === 'REJECTED') await journal.removePending(pending);
     throw error;
   });

@@ -40,6 +40,11 @@ export function gasOf(payables: readonly Payable[]): bigint {
   return payables.reduce((sum, payable) => sum + gas.approval + gasOfPayment(payable), 0n);
 }
 
+/** The probable gas of one transaction. @param payable undefined for a permission. */
+export function gasOfTransaction(payable: Payable | undefined): bigint {
+  return payable ? gasOfPayment(payable) : gas.approval;
+}
+
 function gasOfPayment(payable: Payable): bigint {
   if ('offers' in payable) return gas.transaction + BigInt(payable.offers.length) * gas.offer;
   const { base, node, pool } = gas.batch;

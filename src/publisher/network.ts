@@ -6,10 +6,11 @@ import { refuseUnknown } from '../fetch/options.ts';
 import { askAll, type MoveOptions, type StateSources, storePointer } from '../owner/move-pointer.ts';
 import { isTarget, OwnerStates } from '../owner/states.ts';
 import type { Account } from '../payment/account.ts';
-import { formatAnt, formatUnits, parseAnt } from '../payment/amounts.ts';
+import { formatAnt, formatUnits, parseAnt, parseEther } from '../payment/amounts.ts';
 import { type Bill, prepareBill } from '../payment/bill.ts';
 import { arbitrumOne, type PaymentChain, parseChain } from '../payment/chain.ts';
 import { paymentProblemOf } from '../payment/errors.ts';
+import { feeLimit } from '../payment/fee-limit.ts';
 import { isPaidFor, PaymentJournal, type PendingTransaction } from '../payment/journal.ts';
 import { KeyAccount } from '../payment/key-account.ts';
 import { paidPointers } from '../payment/paid-pointers.ts';
@@ -49,7 +50,18 @@ export type {
   AntWholeSink,
 } from './types.ts';
 
-const optionKeys = ['relays', 'wallet', 'key', 'rpc', 'maxCost', 'onPrice', 'onWaiting', 'journal', 'chain'];
+const optionKeys = [
+  'relays',
+  'wallet',
+  'key',
+  'rpc',
+  'maxCost',
+  'maxFees',
+  'onPrice',
+  'onWaiting',
+  'journal',
+  'chain',
+];
 
 /**
  * Pays for publications and stores them in the Autonomi network. Relays bring the chunks there. They are not trusted: every
@@ -58,7 +70,7 @@ const optionKeys = ['relays', 'wallet', 'key', 'rpc', 'maxCost', 'onPrice', 'onW
  * @throws TypeError for an unknown option or a wrong type, AntError `BAD_CONFIG` for a wrong relay, endpoint, chain or key.
  */
 export function networkSink(options: AntNetworkOptions): AntWholeSink {
-  const { chain, relays, vault, account, limit, journal, onPrice, onWaiting } = parse(options);
+  const { chain, relays, vault, account, limit, maxFees, journal, onPrice, onWaiting } = parse(options);
   let previous: Promise<unknown> = Promise.resolve();
 
   /**
@@ -84,8 +96,10 @@ export function networkSink(options: AntNetworkOptions): AntWholeSink {
         const bill = await prepareBill(records, parts);
         const rest = await unpaid(bill.due, noted);
         checkLimit(rest, limit);
-        await ask(bill, await vault.feesOf(gasOf(rest)), signal);
-        if (bill.dueRecords > 0) await pay(bill, payer, limit, { ...parts, check });
+        const fees = await vault.feesOf(gasOf(rest));
+        await ask(bill, fees, signal);
+        const limits = { amount: limit, fees: feeLimit(fees, onPrice !== undefined, maxFees) };
+        if (bill.dueRecords > 0) await pay(bill, payer, limits, { ...parts, check });
       });
     });
   }
@@ -207,6 +221,7 @@ interface Parsed {
   vault: Vault;
   account: () => Promise<Account>;
   limit: bigint;
+  maxFees: bigint | undefined;
   journal: AntJournal;
   onPrice: AntNetworkOptions['onPrice'];
   onWaiting: AntNetworkOptions['onWaiting'];
@@ -214,7 +229,7 @@ interface Parsed {
 
 function parse(options: AntNetworkOptions): Parsed {
   refuseUnknown('networkSink', options, optionKeys);
-  const { relays: urls, wallet, key, rpc, maxCost, onPrice, onWaiting, journal } = options;
+  const { relays: urls, wallet, key, rpc, maxCost, maxFees: mostFees, onPrice, onWaiting, journal } = options;
   if (!Array.isArray(urls) || urls.length === 0)
     throw new TypeError('networkSink: “relays” must be a list with at least one URL.');
   if (!wallet === (key === undefined)) throw new TypeError('networkSink: give either “wallet” or “key”.');
@@ -227,6 +242,9 @@ function parse(options: AntNetworkOptions): Parsed {
   const limit = typeof maxCost === 'string' ? parseAnt(maxCost) : undefined;
   if (limit === undefined)
     throw new TypeError('networkSink: “maxCost” must be an amount in ANT, such as "0.5".');
+  const maxFees = typeof mostFees === 'string' ? parseEther(mostFees) : undefined;
+  if (mostFees !== undefined && maxFees === undefined)
+    throw new TypeError('networkSink: “maxFees” must be an amount in ETH, such as "0.001".');
   for (const [name, listener] of Object.entries({ onPrice, onWaiting }))
     if (listener !== undefined && typeof listener !== 'function')
       throw new TypeError(`networkSink: “${name}” must be a function.`);
@@ -246,7 +264,7 @@ function parse(options: AntNetworkOptions): Parsed {
     account = async () => own;
   }
   const relays = origins.map((url) => new Relay(url));
-  return { chain, relays, vault, account, limit, journal, onPrice, onWaiting };
+  return { chain, relays, vault, account, limit, maxFees, journal, onPrice, onWaiting };
 }
 
 /** @throws AntError `BAD_CONFIG`, also for a path or a hash of a certificate: both would be ignored. */

@@ -139,6 +139,11 @@ export interface AntNetworkOptions {
   /** The most that a publication may cost, in ANT and without the fees of the chain: a decimal number such as `"0.5"`. */
   maxCost: string;
   /**
+   * The most that the chain may charge for a publication, in ETH: a decimal number such as `"0.001"`. Default: five times
+   * the `fees` that `onPrice` got; without `onPrice`, not more than 0.01.
+   */
+  maxFees?: string;
+  /**
    * Gets a price within `maxCost` before anything is paid for the publication. Nothing is paid for it if this returns
    * `false`. An interrupted payment, which was agreed to before, comes to its end first.
    */
@@ -159,6 +164,7 @@ export type AntPaymentProblem =
   | 'QUOTE'
   | 'RELAYS_DIFFER'
   | 'OVER_LIMIT'
+  | 'FEES'
   | 'FUNDS'
   | 'ACCOUNT'
   | 'REJECTED'

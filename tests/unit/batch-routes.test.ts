@@ -14,6 +14,7 @@ import { Vault } from '../../src/payment/vault.ts';
 import { WalletAccount } from '../../src/payment/wallet-account.ts';
 import { memoryJournal } from '../support/memory-journal.ts';
 import { PayingNodes } from '../support/paying-nodes.ts';
+import { upTo } from '../support/payment-limits.ts';
 import { RelayDouble } from '../support/relay-double.ts';
 import { TestChain } from '../support/test-chain.ts';
 import { TestWallet } from '../support/test-wallet.ts';
@@ -61,7 +62,7 @@ it.each([
     const batch: Batch = batchOf(request, (await run(route, route.pools(request, signal)))!);
     const journal = memoryJournal();
     const due = { batches: [batch], offers: [] };
-    await pay({ due }, await WalletAccount.connect(vault), mostOf(batch), { vault, journal, signal });
+    await pay({ due }, await WalletAccount.connect(vault), upTo(mostOf(batch)), { vault, journal, signal });
     network.paidBatches.push({ batch, pool: (await journal.batchPayment(batch.root))!.pool });
     for (const [i, record] of records.entries()) {
       const by = i < 2 ? route : other;

@@ -9,6 +9,7 @@ import { checkOffer } from '../../src/payment/quotes.ts';
 import { settlePending } from '../../src/payment/settle.ts';
 import { type Provider, Vault } from '../../src/payment/vault.ts';
 import { memoryJournal } from '../support/memory-journal.ts';
+import { upTo } from '../support/payment-limits.ts';
 import { RelayDouble } from '../support/relay-double.ts';
 import { richKey, TestChain } from '../support/test-chain.ts';
 
@@ -75,7 +76,9 @@ async function payUntil(method: string, { bill }: { bill: Bill }): Promise<void>
   });
   const account = new KeyAccount(Buffer.from(richKey.slice(2), 'hex'), vault);
   const parts = { vault, journal, signal };
-  await expect(pay(bill, account, 10n ** 18n, parts)).rejects.toMatchObject({ details: { payment: 'RPC' } });
+  await expect(pay(bill, account, upTo(10n ** 18n), parts)).rejects.toMatchObject({
+    details: { payment: 'RPC' },
+  });
 }
 
 describe('an endpoint with machines that are behind', () => {
@@ -123,9 +126,9 @@ describe('an endpoint with answers of another form', () => {
     ['eth_getBlockByNumber', (vault) => vault.fingerprint()],
     ['eth_call', (vault) => vault.balance(account)],
     ['eth_getTransactionByHash', (vault) => vault.nonceOf(hash)],
-    ['eth_estimateGas', (vault) => new KeyAccount(key, vault).send(call, unsent)],
-    ['eth_gasPrice', (vault) => new KeyAccount(key, vault).send(call, unsent)],
-    ['eth_getTransactionCount', (vault) => new KeyAccount(key, vault).send(call, unsent)],
+    ['eth_estimateGas', (vault) => new KeyAccount(key, vault).send(call, unsent, 10n ** 18n)],
+    ['eth_gasPrice', (vault) => new KeyAccount(key, vault).send(call, unsent, 10n ** 18n)],
+    ['eth_getTransactionCount', (vault) => new KeyAccount(key, vault).send(call, unsent, 10n ** 18n)],
   ];
   const unsent = async () => expect.fail('a transaction was signed');
   const values = ['', '0x', '0xzz', 'x', '-0x1', -1, 1.5, `0x${'1'.repeat(65)}`, {}, [], true];
@@ -169,7 +172,7 @@ it('a transaction may need more gas than a block of the layer below has', async 
   const answers: Record<string, string> = { eth_estimateGas: '0x4c4b400', eth_sendRawTransaction: '0x' };
   const vault = vaultWith(({ method }) => answers[method]);
   const account = new KeyAccount(Buffer.from(richKey.slice(2), 'hex'), vault);
-  const hash = await account.send(vault.approval(1n), async () => undefined);
+  const hash = await account.send(vault.approval(1n), async () => undefined, 10n ** 18n);
   expect(hash).toMatch(/^0x[0-9a-f]{64}$/);
 });
 
@@ -190,7 +193,7 @@ describe('a user who stops', () => {
         if (isSigning) stopping.abort(new Error('the user stopped'));
         return undefined;
       });
-      const paying = pay(bill, new KeyAccount(key, vault), bill.amount, {
+      const paying = pay(bill, new KeyAccount(key, vault), upTo(bill.amount), {
         vault,
         journal,
         signal: stopping.signal,
@@ -216,7 +219,7 @@ describe('a user who stops', () => {
       return putRecord.call(journal, entry);
     };
     const vault = vaultWith();
-    const paying = pay(bill, new KeyAccount(key, vault), bill.amount, {
+    const paying = pay(bill, new KeyAccount(key, vault), upTo(bill.amount), {
       vault,
       journal,
       signal: stopping.signal,

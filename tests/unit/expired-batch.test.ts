@@ -15,6 +15,7 @@ import { settlePending } from '../../src/payment/settle.ts';
 import { storePaid } from '../../src/payment/upload.ts';
 import { Vault } from '../../src/payment/vault.ts';
 import { memoryJournal } from '../support/memory-journal.ts';
+import { upTo } from '../support/payment-limits.ts';
 import { problemOf } from '../support/payment-problem.ts';
 import { RelayDouble } from '../support/relay-double.ts';
 import { richKey, TestChain } from '../support/test-chain.ts';
@@ -66,8 +67,8 @@ afterEach(async () => {
 });
 
 const payBatch = () =>
-  pay({ due: { batches: [batch], offers: [] } }, account, limit, { vault, journal, signal });
-const payBill = (bill: Bill) => pay(bill, account, limit, { vault, journal, signal });
+  pay({ due: { batches: [batch], offers: [] } }, account, upTo(limit), { vault, journal, signal });
+const payBill = (bill: Bill) => pay(bill, account, upTo(limit), { vault, journal, signal });
 const settleAll = () => settlePending({ vault, journal, signal });
 const billFor = (some = records) => prepareBill(some, { relays: [relay], journal, signal });
 const store = (i: number) => storePaid(records[i]!, chunks[i]!, { relays: [relay], journal, signal });

@@ -17,6 +17,7 @@ import { storePaid } from '../../src/payment/upload.ts';
 import { Vault } from '../../src/payment/vault.ts';
 import { WalletAccount } from '../../src/payment/wallet-account.ts';
 import { memoryJournal, memoryStore } from '../support/memory-journal.ts';
+import { upTo } from '../support/payment-limits.ts';
 import { problemOf } from '../support/payment-problem.ts';
 import { RelayDouble } from '../support/relay-double.ts';
 import { richKey, TestChain } from '../support/test-chain.ts';
@@ -82,7 +83,7 @@ async function inLostBlocks(work: () => Promise<unknown>): Promise<void> {
 
 function payInLostBlocks(account: Account, due: { due: Due }): Promise<void> {
   return inLostBlocks(async () => {
-    await pay(due, account, limit, parts);
+    await pay(due, account, upTo(limit), parts);
     expect(await standing()).toEqual([2, 0]);
   });
 }
@@ -90,7 +91,7 @@ function payInLostBlocks(account: Account, due: { due: Due }): Promise<void> {
 /** Pays what is due once, and stores it. */
 async function payAndStore(account: Account): Promise<void> {
   const due = await bill();
-  expect(await spentBy(() => pay(due, account, limit, parts))).toBe(2n * recordPrice);
+  expect(await spentBy(() => pay(due, account, upTo(limit), parts))).toBe(2n * recordPrice);
   await storeAll();
   expect(names.every((address) => relay.stored.has(address))).toBe(true);
 }
@@ -131,7 +132,7 @@ describe('a payment whose blocks the chain has lost', () => {
       expect(again.due.offers.map(({ quoteHash }) => quoteHash)).toEqual(
         due.due.offers.map(({ quoteHash }) => quoteHash),
       );
-      const spent = await spentBy(() => pay(again, account, limit, parts));
+      const spent = await spentBy(() => pay(again, account, upTo(limit), parts));
       expect(spent).toBe(2n * recordPrice);
       await storeAll();
       expect(names.every((address) => relay.stored.has(address))).toBe(true);
@@ -172,7 +173,7 @@ describe('a payment whose blocks the chain has lost', () => {
           : journalStore.put(key, value),
     });
     await inLostBlocks(async () => {
-      const paying = pay(due, account, limit, { ...parts, journal: killed });
+      const paying = pay(due, account, upTo(limit), { ...parts, journal: killed });
       await expect(paying).rejects.toThrow('killed');
       expect(await standing()).toEqual([2, 0]);
     });
@@ -201,7 +202,7 @@ describe('a payment whose blocks the chain has lost', () => {
     const { due } = await bill();
     const pending = { id: 'untold', account: account.address, addresses: names };
     await inLostBlocks(async () => {
-      await pay({ due }, account, limit, { ...parts, journal: memoryJournal() });
+      await pay({ due }, account, upTo(limit), { ...parts, journal: memoryJournal() });
       for (const offer of due.offers) await journal.putRecord({ offer });
       await journal.putPending(pending);
       expect(await standing()).toEqual([2, 0]);
@@ -218,7 +219,7 @@ describe('a payment whose blocks the chain has lost', () => {
     const account = await accounts['a key']!();
     const due = await bill();
     await inLostBlocks(async () => {
-      await pay(due, account, limit, parts);
+      await pay(due, account, upTo(limit), parts);
       // The command was killed while it waited for the confirmation.
       const [settled] = (await journal.settled()) as [SettledTransaction];
       await journal.putPending(settled);
@@ -233,7 +234,7 @@ describe('a payment whose blocks the chain has lost', () => {
     const account = await accounts['a key']!();
     const due = await bill();
     const before = await chain.request('evm_snapshot', []);
-    await pay(due, account, limit, parts);
+    await pay(due, account, upTo(limit), parts);
     const settled = await journal.settled();
     expect(settled.map(({ addresses }) => addresses.length)).toEqual([2]);
     const approval = await chain.request('evm_revert', [before]);
@@ -247,7 +248,7 @@ describe('a payment whose blocks the chain has lost', () => {
 });
 
 it('a payment that the chain keeps is not due again, and is forgotten once everything is stored', async () => {
-  await pay(await bill(), await accounts['a wallet']!(), limit, parts);
+  await pay(await bill(), await accounts['a wallet']!(), upTo(limit), parts);
   await passSeconds(700);
   expect(await standing()).toEqual([2, 0]);
   expect(await journal.settled()).toHaveLength(1);

@@ -32,6 +32,7 @@ import { WalletAccount } from '../../src/payment/wallet-account.ts';
 import { EndingPage } from '../support/ending-page.ts';
 import { memoryJournal, memoryStore } from '../support/memory-journal.ts';
 import { fromRoot } from '../support/paths.ts';
+import { upTo } from '../support/payment-limits.ts';
 import { problemOf } from '../support/payment-problem.ts';
 import { RelayDouble } from '../support/relay-double.ts';
 import { TestChain } from '../support/test-chain.ts';
@@ -117,7 +118,7 @@ describe('a batch', () => {
     const asked = wallet.asked.length;
     let payment!: Awaited<ReturnType<typeof pay>>;
     const spent = await spentBy(async () => {
-      payment = await pay(bill, await connect(), bill.amount, parts);
+      payment = await pay(bill, await connect(), upTo(bill.amount), parts);
     });
     expect([spent, payment.amount]).toEqual([bill.amount, bill.amount]);
     const sent = wallet.asked.slice(asked).filter((method) => method === 'eth_sendTransaction');
@@ -151,7 +152,7 @@ describe('a batch', () => {
   it('costs no more gas than the estimate', { tags: 'full', timeout: 600_000 }, async () => {
     for (const count of [2, 40, 256]) {
       const batch = await batchFor(newChunks(count));
-      const { fees } = await pay(dueOf(batch), await connect(), limit, parts);
+      const { fees } = await pay(dueOf(batch), await connect(), upTo(limit), parts);
       const estimate = await vault.feesOf(gasOf([{ batch }]));
       expect(estimate, `${count} chunks`).toBeGreaterThanOrEqual(fees);
       expect(estimate, `${count} chunks`).toBeLessThan(2n * fees);
@@ -179,7 +180,7 @@ describe('a batch', () => {
       expect(new Set(charges).size).toBe(2);
       let payment!: Awaited<ReturnType<typeof pay>>;
       const spent = await spentBy(async () => {
-        payment = await pay(dueOf(batch), await connect(), mostOf(batch), parts);
+        payment = await pay(dueOf(batch), await connect(), upTo(mostOf(batch)), parts);
       });
       const { pool, amount } = (await journal.batchPayment(batch.root))!;
       expect([spent, BigInt(amount), payment.amount]).toEqual([charges[pool], charges[pool], charges[pool]]);
@@ -204,7 +205,7 @@ describe('a batch', () => {
     const charges = poolPayments(batch).map(({ charge }) => charge);
     expect(charges[0]).toBe(4n * 3n * priceOf(6000));
     expect(2n * charges[1]!).toBeGreaterThan(charges[0]!);
-    await pay(dueOf(batch), await connect(), limit, parts);
+    await pay(dueOf(batch), await connect(), upTo(limit), parts);
     // The chain refuses it, or executes nothing of it.
     const again = () => chain.execute(vault.batchPayment(batch)).catch(() => undefined);
     expect(await spentBy(again)).toBe(0n);
@@ -281,16 +282,28 @@ describe('a plan', () => {
     const offers = offersFor(64);
     for (const faults of [{ info: { merkle: false } }, { hasNoPools: true }]) {
       relay.faults = faults;
-      expect(await planBatches(offers, [await relayOf()], signal)).toEqual({ batches: [], offers });
+      expect(await planBatches(offers, [await relayOf()], signal)).toEqual({
+        batches: [],
+        offers,
+        unconfirmedNodes: 0,
+      });
     }
     relay.faults = { poolsStatus: [503, 'SHORTFALL'] };
-    expect(await planBatches(offers, [await relayOf()], signal)).toEqual({ batches: [], offers });
+    expect(await planBatches(offers, [await relayOf()], signal)).toEqual({
+      batches: [],
+      offers,
+      unconfirmedNodes: 0,
+    });
   });
 
   it('has single payments if they are cheaper', async () => {
     const offers = offersFor(64);
     relay.faults = { committed: Array.from({ length: 30 }, () => 1500) };
-    expect(await planBatches(offers, [await relayOf()], signal)).toEqual({ batches: [], offers });
+    expect(await planBatches(offers, [await relayOf()], signal)).toEqual({
+      batches: [],
+      offers,
+      unconfirmedNodes: 0,
+    });
   });
 
   // A relay that invents some of the nodes could have the payment refused after it was made.
@@ -385,7 +398,7 @@ describe('nothing is paid', () => {
     vi.useFakeTimers({ now: Date.now() - 30 * 24 * 3_600_000, toFake: ['Date'] });
     const late = { ...batch, timestamp: Math.floor(Date.now() / 1000) - 60 };
     const spent = await spentBy(async () => {
-      expect(await problemOf(pay(dueOf(late), await connect(), limit, parts))).toBe('CLOCK');
+      expect(await problemOf(pay(dueOf(late), await connect(), upTo(limit), parts))).toBe('CLOCK');
     });
     expect(spent).toBe(0n);
   });
@@ -394,7 +407,7 @@ describe('nothing is paid', () => {
     const batch = await batchFor(newChunks(4));
     vi.useFakeTimers({ now: Date.now() + 25 * 3_600_000, toFake: ['Date'] });
     const spent = await spentBy(async () => {
-      expect(await problemOf(pay(dueOf(batch), await connect(), limit, parts))).toBe('CHANGED');
+      expect(await problemOf(pay(dueOf(batch), await connect(), upTo(limit), parts))).toBe('CHANGED');
     });
     expect(spent).toBe(0n);
   });
@@ -402,7 +415,7 @@ describe('nothing is paid', () => {
   it('above the limit, which counts the dearest pool', async () => {
     const batch = await batchFor(newChunks(4));
     const spent = await spentBy(async () => {
-      const paying = pay(dueOf(batch), await connect(), mostOf(batch) - 1n, parts);
+      const paying = pay(dueOf(batch), await connect(), upTo(mostOf(batch) - 1n), parts);
       expect(await problemOf(paying)).toBe('OVER_LIMIT');
     });
     expect(spent).toBe(0n);
@@ -434,7 +447,7 @@ describe('a payment for a batch', () => {
       stop.abort(new Error('the page was closed'));
       return new Promise(() => {});
     };
-    const paying = pay(dueOf(batch), await connect(), limit, { ...parts, signal: stop.signal });
+    const paying = pay(dueOf(batch), await connect(), upTo(limit), { ...parts, signal: stop.signal });
     await expect(paying).rejects.toThrow('the page was closed');
     wallet.onSend = (sending) => sending();
     const relays = [await relayOf()];
@@ -445,7 +458,7 @@ describe('a payment for a batch', () => {
       await chain.mined((await send()) as string);
       await settlePending(parts);
       expect(await bill()).toMatchObject({ paid: 4, dueRecords: 0 });
-      expect((await pay(dueOf(batch), await connect(), limit, parts)).transactions).toEqual([]);
+      expect((await pay(dueOf(batch), await connect(), upTo(limit), parts)).transactions).toEqual([]);
     });
     expect(spent).toBe(mostOf(batch));
     expect(await journal.batchPayment(batch.root)).toMatchObject({ transaction: unknownTransaction });
@@ -460,7 +473,7 @@ describe('a payment for a batch', () => {
     const [account] = chain.accounts as [string];
     const addresses = first.chunks.map(({ address }) => address);
     await journal.putPending({ id: '1', account, addresses, batch: first.root });
-    expect(await problemOf(pay(dueOf(second), await connect(), limit, parts))).toBe('CHANGED');
+    expect(await problemOf(pay(dueOf(second), await connect(), upTo(limit), parts))).toBe('CHANGED');
   });
 
   it('of others for the same pool does not count, and costs nothing', async () => {
@@ -480,7 +493,7 @@ describe('a payment for a batch', () => {
     const honest = await RelayDouble.start(chain);
     try {
       const batch = await batchFor(chunks);
-      await pay(dueOf(batch), await connect(), limit, parts);
+      await pay(dueOf(batch), await connect(), upTo(limit), parts);
       relay.faults = { forgets: true };
       const relays = [await relayOf(), await relayOf(honest)];
       for (const [i, record] of records.entries())
@@ -503,11 +516,11 @@ describe('a payment for a batch', () => {
     const more = newChunks(1);
     const [first, second] = [await batchFor(chunks), await batchFor(chunks)];
     const overlapping = await batchFor([...chunks.slice(0, 1), ...more]);
-    await pay(dueOf(first), await connect(), limit, parts);
+    await pay(dueOf(first), await connect(), upTo(limit), parts);
     const spent = await spentBy(async () => {
-      const { transactions } = await pay(dueOf(second), await connect(), limit, parts);
+      const { transactions } = await pay(dueOf(second), await connect(), upTo(limit), parts);
       expect(transactions).toEqual([]);
-      expect(await problemOf(pay(dueOf(overlapping), await connect(), limit, parts))).toBe('CHANGED');
+      expect(await problemOf(pay(dueOf(overlapping), await connect(), upTo(limit), parts))).toBe('CHANGED');
     });
     expect(spent).toBe(0n);
     // The payment of the first tab is still the one of each chunk.
@@ -520,9 +533,9 @@ describe('a payment for a batch', () => {
     const [record] = recordsOf(chunks) as [RecordToStore];
     const batch = await batchFor(chunks);
     const relays = [await relayOf()];
-    await pay(await prepareBill([record], { relays, journal, signal }), await connect(), limit, parts);
+    await pay(await prepareBill([record], { relays, journal, signal }), await connect(), upTo(limit), parts);
     const spent = await spentBy(async () => {
-      expect(await problemOf(pay(dueOf(batch), await connect(), limit, parts))).toBe('CHANGED');
+      expect(await problemOf(pay(dueOf(batch), await connect(), upTo(limit), parts))).toBe('CHANGED');
     });
     expect(spent).toBe(0n);
     expect(await journal.record(record.address)).toHaveProperty('offer');
@@ -568,7 +581,7 @@ describe('an upload of a batch in a page that ends', () => {
     const offers = bill.due.offers.filter(({ plan }) => !batched.has(plan.address));
     const isDue = bill.due.batches.length > 0 || offers.length < bill.due.offers.length;
     const due = { batches: isDue ? [bill.due.batches[0] ?? batch] : [], offers };
-    await pay({ due }, account, limit, { vault: paying, journal: noted, signal });
+    await pay({ due }, account, upTo(limit), { vault: paying, journal: noted, signal });
     for (const [i, record] of records.entries()) {
       await page.step(async () => undefined);
       await storePaid(record, chunks[i]!, { relays, journal: noted, signal });

@@ -23,6 +23,7 @@ import {
   type PointerDue,
   type PointerNetwork,
 } from '../../src/shell/payment/pointer-network.ts';
+import { upTo } from '../support/payment-limits.ts';
 import { problemOf } from '../support/payment-problem.ts';
 import { RelayDouble } from '../support/relay-double.ts';
 import { TestChain } from '../support/test-chain.ts';
@@ -69,7 +70,7 @@ async function payBy(wallet: TestWallet, { upload, bill, check }: PointerDue): P
   const journal = openJournal(paymentChain());
   await journal.putUpload(upload);
   const account = await WalletAccount.connect(vault);
-  return pay(bill, account, recordPrice, { vault, journal, signal, check: () => check!(signal) });
+  return pay(bill, account, upTo(recordPrice), { vault, journal, signal, check: () => check!(signal) });
 }
 
 /** Does one action at the relay. */

@@ -16,6 +16,7 @@ import { Vault } from '../../src/payment/vault.ts';
 import { WalletAccount } from '../../src/payment/wallet-account.ts';
 import { EndingPage } from '../support/ending-page.ts';
 import { memoryJournal, memoryStore } from '../support/memory-journal.ts';
+import { upTo } from '../support/payment-limits.ts';
 import { problemOf } from '../support/payment-problem.ts';
 import { RelayDouble } from '../support/relay-double.ts';
 import { TestChain } from '../support/test-chain.ts';
@@ -67,7 +68,7 @@ async function standing() {
 const hashes = async () => (await bill()).due.offers.map(({ quoteHash }) => quoteHash);
 
 async function payBill(by?: WalletAccount) {
-  return pay(await bill(), by ?? (await WalletAccount.connect(vault)), limit, parts);
+  return pay(await bill(), by ?? (await WalletAccount.connect(vault)), upTo(limit), parts);
 }
 
 const balance = () => vault.balance(chain.accounts[0]!);
@@ -148,7 +149,7 @@ describe('a payment by a wallet', () => {
         if (fails && steps.includes('request')) throw new Error('Another device was faster.');
       };
       const account = await WalletAccount.connect(vault);
-      return pay(await bill(), account, limit, { ...parts, check });
+      return pay(await bill(), account, upTo(limit), { ...parts, check });
     };
     await expect(paying(true)).rejects.toThrow('Another device was faster.');
     expect(steps.splice(0)).toEqual(['check', 'request', 'check']);
@@ -180,7 +181,9 @@ describe('a payment by a wallet', () => {
 
   it('above the limit asks the wallet for nothing', async () => {
     const account = await WalletAccount.connect(vault);
-    expect(await problemOf(bill().then((due) => pay(due, account, recordPrice, parts)))).toBe('OVER_LIMIT');
+    expect(await problemOf(bill().then((due) => pay(due, account, upTo(recordPrice), parts)))).toBe(
+      'OVER_LIMIT',
+    );
     expect(wallet.asked).not.toContain('eth_sendTransaction');
   });
 });
@@ -252,7 +255,7 @@ describe('a payment in a page that is closed', () => {
     const agree = await closedWhileWaiting();
     await agree();
     const account = await WalletAccount.connect(vault);
-    expect(await problemOf(pay(otherTab, account, limit, parts))).toBe('CHANGED');
+    expect(await problemOf(pay(otherTab, account, upTo(limit), parts))).toBe('CHANGED');
     await settlePending(parts);
     expect((await payBill()).amount).toBe(0n);
     expect(before - (await balance())).toBe(2n * recordPrice);
@@ -269,7 +272,7 @@ describe('a payment in a page that is closed', () => {
       },
     });
     const account = await WalletAccount.connect(vault);
-    const paying = pay(await bill(), account, limit, { ...parts, journal: noted });
+    const paying = pay(await bill(), account, upTo(limit), { ...parts, journal: noted });
     await expect(paying).rejects.toThrow('stopped');
     await expect.poll(() => slow.keys('transaction-'), { timeout: 30_000 }).toEqual([]);
     expect(wallet.asked).not.toContain('eth_sendTransaction');
@@ -334,7 +337,7 @@ describe('an upload in a page that ends', () => {
     const account = await WalletAccount.connect(paying);
     await settlePending({ vault: paying, journal: noted, signal });
     const due = await prepareBill(named, { relays, journal: noted, signal });
-    await pay(due, account, limit, { vault: paying, journal: noted, signal });
+    await pay(due, account, upTo(limit), { vault: paying, journal: noted, signal });
     for (const [i, record] of named.entries()) {
       await page.step(async () => undefined);
       await storePaid(record, chunks[i]!, { relays, journal: noted, signal });

@@ -3,6 +3,7 @@ import { isAbort } from '../../errors.ts';
 import type { Account } from '../../payment/account.ts';
 import type { Bill } from '../../payment/bill.ts';
 import type { PaymentChain } from '../../payment/chain.ts';
+import { feeLimit } from '../../payment/fee-limit.ts';
 import type { PaymentJournal, PendingTransaction, UnfinishedUpload } from '../../payment/journal.ts';
 import { type Payment, pay } from '../../payment/pay.ts';
 import { gasOf, namesOf, type Payable, sumOf, unpaid } from '../../payment/payable.ts';
@@ -127,7 +128,7 @@ export function usePayment(
     /** @param limit in atto. */
     pay: (limit: bigint) =>
       work('asking', async (signal) => {
-        const { account, vault } = connected!;
+        const { account, vault, fees } = connected!;
         const journal = openJournal(chain);
         // The user may have agreed to an older request since the wallet was connected.
         await settle({ vault, journal, signal });
@@ -144,16 +145,17 @@ export function usePayment(
         const shown: Account = {
           address: account.address,
           asksUser: account.asksUser,
-          async send(call, note) {
+          async send(call, note, maxFee) {
             setWait(call.to === chain.token ? 'approving' : 'paying');
-            const hash = await account.send(call, note);
+            const hash = await account.send(call, note, maxFee);
             // The wallet may answer long after the user has stopped.
             if (!signal.aborted) setWait('confirming');
             return hash;
           },
         };
         try {
-          onPaid(await pay(bill, shown, limit, { vault, journal, signal, check }));
+          const limits = { amount: limit, fees: feeLimit(fees, true) };
+          onPaid(await pay(bill, shown, limits, { vault, journal, signal, check }));
         } catch (error) {
           await lookAgain(journal);
           throw error;

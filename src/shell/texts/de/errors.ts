@@ -10,6 +10,7 @@ const payments: Record<PaymentProblem, string> = {
   CHANGED: 'Seit der Frage nach dem Preis hat sich etwas geändert',
   CLOCK:
     'Die Uhr dieses Geräts geht falsch. Nichts wurde bezahlt. Stellen Sie die Uhr, und fragen Sie noch einmal nach dem Preis',
+  FEES: 'Die Gebühren der Kette sind viel höher als angezeigt',
   FUNDS: 'Das Konto hat zu wenig ANT oder Ether. Nichts wurde bezahlt',
   NOT_STORED: 'Noch nicht alles ist gespeichert. Die Zahlung ist vermerkt',
   OLD_RELAY: 'Der Peer ist veraltet und liest keine Adressen aus dem Netzwerk. Er muss aktualisiert werden',
