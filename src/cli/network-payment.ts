@@ -244,8 +244,14 @@ async function agreedAmount(
   throw new UsageError('Nothing was paid. Agree at the terminal, or name a limit with --max-cost.');
 }
 
+/** @param bill with nodes that only one relay names. */
+export function aboutUnconfirmed({ unconfirmedNodes, due }: Bill): string {
+  const all = due.batches.flatMap(({ pools }) => pools.flat()).length;
+  return `${unconfirmedNodes} of the ${all} nodes of which the chain chooses are named by the first relay only. If it is dishonest, it could get that share of the payment.`;
+}
+
 function printBill(bill: Bill, fees: bigint, about: Record<string, unknown>, output: Output): void {
-  const { records, stored, paid, due, dueRecords, amount } = bill;
+  const { records, stored, paid, due, unconfirmedNodes, dueRecords, amount } = bill;
   output.json({
     event: 'price',
     ...about,
@@ -254,6 +260,7 @@ function printBill(bill: Bill, fees: bigint, about: Record<string, unknown>, out
     paid,
     due: dueRecords,
     batches: due.batches.map(({ chunks }) => chunks.length),
+    unconfirmedNodes,
     amount: `${amount}`,
     fees: `${fees}`,
   });
@@ -266,6 +273,7 @@ function printBill(bill: Bill, fees: bigint, about: Record<string, unknown>, out
     output.note(
       `${plural(due.batches.length, 'payment')} for ${plural(batched, 'record')} together, the others one by one. The chain chooses the nodes of such a payment, so it may cost less.`,
     );
+  if (unconfirmedNodes > 0) output.note(aboutUnconfirmed(bill));
   const note = known.length > 0 ? ` (${known.join(', ')})` : '';
   output.line(
     `${plural(records, 'record')}${note}: ${formatAnt(amount)}, and fees of about ${formatEther(fees)}`,

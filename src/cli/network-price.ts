@@ -10,7 +10,7 @@ import { rpcProvider } from '../payment/rpc.ts';
 import { Vault } from '../payment/vault.ts';
 import type { CommandContext } from './context.ts';
 import { plural } from './format.ts';
-import { aboutChain, chainOf, relayUrlsOf, rpcOf } from './network-payment.ts';
+import { aboutChain, aboutUnconfirmed, chainOf, relayUrlsOf, rpcOf } from './network-payment.ts';
 import { collect } from './options.ts';
 import type { Output } from './output.ts';
 import { UsageError } from './usage-error.ts';
@@ -53,6 +53,8 @@ export interface NetworkPrice {
   chainId: number;
   /** Quotes of nodes, which have signed them. The command has checked the signatures. */
   quotes: number;
+  /** Of these, the nodes that a second relay did not name. */
+  unconfirmedNodes: number;
   relays: string[];
   /** When the first node and the last one signed, in ISO 8601. Null if nothing is due. */
   signed: [first: string, last: string] | null;
@@ -87,7 +89,9 @@ export function priceAsker(
     if (!isNetworkChain(chain)) output.note(aboutChain(chain));
     output.note(`Asking the network for prices of ${plural(records.length, 'record')} …`);
     const journal = new PaymentJournal(emptyStore);
-    const { due, dueRecords, amount, stored } = await prepareBill(records, { relays, journal, signal });
+    const bill = await prepareBill(records, { relays, journal, signal });
+    const { due, dueRecords, amount, stored, unconfirmedNodes } = bill;
+    if (unconfirmedNodes > 0) output.note(aboutUnconfirmed(bill));
     const quotes = [
       ...due.offers.flatMap(({ plan }) => plan.quotes),
       ...due.batches.flatMap(({ pools }) => pools.flat()),
@@ -100,6 +104,7 @@ export function priceAsker(
       fees: vault ? `${await vault.feesOf(gasOf(await unpaid(due, journal)))}` : null,
       chainId: chain.chainId,
       quotes: quotes.length,
+      unconfirmedNodes,
       relays: relays.map(({ url }) => url),
       signed: times.length > 0 ? [timeOf(times[0]!), timeOf(times.at(-1)!)] : null,
     };
@@ -107,7 +112,7 @@ export function priceAsker(
 }
 
 export function printPrice(price: NetworkPrice, output: Output): void {
-  const { due, amount, stored, fees, quotes, relays, signed } = price;
+  const { due, amount, stored, fees, quotes, unconfirmedNodes, relays, signed } = price;
   const known = stored > 0 ? ` (${stored} more are stored already)` : '';
   const chainFees =
     fees === null ? 'and the fees of the chain' : `and fees of about ${formatEther(BigInt(fees))}`;
@@ -115,7 +120,7 @@ export function printPrice(price: NetworkPrice, output: Output): void {
   const [first, second] = relays;
   if (signed) {
     const checked = second
-      ? `${second} named the same nodes.`
+      ? `${second} named the same nodes${unconfirmedNodes > 0 ? `, except ${unconfirmedNodes}` : ''}.`
       : 'No second --relay has checked that these are the right nodes.';
     output.note(
       `The price rests on ${plural(quotes, 'quote')} that nodes have signed (${signed[0]} to ${signed[1]}), by ${first}. ${checked}`,

@@ -128,16 +128,22 @@ function termsOf({
   return [littleEndian(BigInt(price), 32), hexToBytes(rewardsAddress.slice(2)), littleEndian(timestamp, 8)];
 }
 
+/** How many of the nodes that one relay names another one names, too. */
+export function commonNodes(one: readonly NodePrice[], other: readonly NodePrice[]): number {
+  const nodes = new Set(other.map(({ peer }) => peer));
+  return one.filter(({ peer }) => nodes.has(peer)).length;
+}
+
 /**
- * Compares the nodes that two relays name, so that none of them can invent the pool.
+ * Compares the nodes that two relays name, so that none of them can invent the pool. A few may differ: views of honest
+ * relays do, and a pool cannot be paid without all of its nodes.
  * @returns `different` if one of them may be dishonest, `similar` if nodes may refuse the pool.
  */
 export function comparePools(
   one: readonly NodePrice[],
   other: readonly NodePrice[],
 ): 'same' | 'similar' | 'different' {
-  const nodes = new Set(other.map(({ peer }) => peer));
-  const common = one.filter(({ peer }) => nodes.has(peer)).length;
+  const common = commonNodes(one, other);
   if (common >= minCommonNodes) return 'same';
   // Otherwise one of the relays may be dishonest.
   return common >= closePoolNodes ? 'similar' : 'different';

@@ -4,7 +4,7 @@ import { isPaidFor, type PaymentJournal } from './journal.ts';
 import { type Due, namesOf, sumOf, unpaid as unpaidOf } from './payable.ts';
 import type { PaymentRoute, RecordQuote } from './payment-route.ts';
 import { planBatches } from './plan-batches.ts';
-import { checkStoredOffer, commonOffer, type Offer, type RecordToStore } from './quotes.ts';
+import { checkFresh, checkStoredOffer, commonOffer, type Offer, type RecordToStore } from './quotes.ts';
 import type { StoreParts } from './upload.ts';
 
 /** The kind of the things whose prices are asked for. */
@@ -22,6 +22,11 @@ export interface Bill {
   unseen: number;
   /** The payments that it needs. */
   due: Due;
+  /**
+   * Nodes of the batches that only the first of two relays names, so that a dishonest one could have invented them. The chain
+   * may choose them. With one relay, none is confirmed, and this is 0.
+   */
+  unconfirmedNodes: number;
   /** The number of records that this pays for. */
   dueRecords: number;
   /** The most that it costs, in atto. The vault chooses one of several amounts for each batch. */
@@ -74,6 +79,7 @@ export async function prepareBill(
     if (entry?.transaction !== undefined) await journal.putRecord({ ...entry, isStored: true });
   }
   const offers = quoted.flatMap((answer) => (answer.status === 'quoted' ? [answer.offer] : []));
+  for (const offer of offers) checkFresh(offer);
   const planned = await planBatches(offers, relays, signal, (asked, all) => onProgress(asked, all, 'pools'));
   const due = {
     batches: [...triedBatches.values(), ...planned.batches],
@@ -86,6 +92,7 @@ export async function prepareBill(
     paid,
     unseen,
     due,
+    unconfirmedNodes: planned.unconfirmedNodes,
     dueRecords: payables.flatMap(namesOf).length,
     amount: sumOf(payables),
   };

@@ -18,9 +18,12 @@ export async function checkDue(
   { vault, journal }: PaymentParts,
 ): Promise<Set<string>> {
   await vault.checkChain();
-  await checkTimes(payables, await formerExpiries(payables, journal), vault);
+  const expiries = await formerExpiries(payables, journal);
+  const tried = await triedBefore(payables, account, journal);
+  checkAges(payables, tried);
+  await checkTimes(payables, expiries, vault);
   await checkFunds(vault, account, payables);
-  return triedBefore(payables, account, journal);
+  return tried;
 }
 
 /**
@@ -42,8 +45,26 @@ async function formerExpiries(payables: readonly Payable[], journal: PaymentJour
 }
 
 /**
+ * Makes sure that the user agreed to the prices not long ago. A single price that a wallet may still pay stays good: it
+ * must not be paid twice.
+ * @throws AntwayError `CHANGED`.
+ */
+function checkAges(payables: readonly Payable[], tried: ReadonlySet<string>): void {
+  const oldest = Math.floor(Date.now() / 1000) - maxBatchAgeSeconds;
+  const isOld = ({ timestamp }: { timestamp: number }) => timestamp < oldest;
+  const hasOld = payables.some((payable) => {
+    if ('batch' in payable) return isOld(payable.batch);
+    return payable.offers.some((offer) => !tried.has(nameOf(offer)) && offer.plan.quotes.some(isOld));
+  });
+  if (!hasOld) return;
+  const message =
+    'The prices are older than a day. Forget a payment that waits in the wallet, and ask for the price again.';
+  throw paymentError('CHANGED', message);
+}
+
+/**
  * Makes sure that nodes will accept the payment for a batch, and no former one: the clock of this machine may be wrong.
- * @throws AntwayError `CHANGED`, `CLOCK`.
+ * @throws AntwayError `CLOCK`.
  */
 async function checkTimes(
   payables: readonly Payable[],
@@ -53,11 +74,6 @@ async function checkTimes(
   const times = payables.flatMap((payable) => ('batch' in payable ? [payable.batch.timestamp] : []));
   if (times.length === 0 && expiries.length === 0) return;
   const chainSeconds = await vault.timeOf();
-  if (Math.floor(Date.now() / 1000) - Math.min(...times) > maxBatchAgeSeconds) {
-    const message =
-      'The prices are older than a day. Forget a payment that waits in the wallet, and ask for the price again.';
-    throw paymentError('CHANGED', message);
-  }
   // Nodes refuse a payment until its time has come. The time of a batch has a margin for clocks that differ a little.
   // A test chain without transactions makes no blocks, so its time stands still.
   const isAhead = isNetworkChain(vault.chain) && Math.max(...times) > chainSeconds;

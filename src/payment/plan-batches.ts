@@ -1,4 +1,12 @@
-import { type Batch, type BatchRequest, batchOf, comparePools, poolPayments, requestBatch } from './batch.ts';
+import {
+  type Batch,
+  type BatchRequest,
+  batchOf,
+  commonNodes,
+  comparePools,
+  poolPayments,
+  requestBatch,
+} from './batch.ts';
 import { paymentError, paymentProblemOf } from './errors.ts';
 import { maxLeaves, paddedLeaves, poolCount } from './merkle-tree.ts';
 import type { NodePrice } from './node-price.ts';
@@ -17,6 +25,7 @@ const maxPremium = { numerator: 5n, denominator: 4n };
  * Replaces the prices of single chunks by those of batches, where batches are as cheap.
  * @param offers for single records. Those of pointers stay.
  * @param onProgress called with the number of pools whose nodes gave their prices.
+ * @returns also how many nodes of the batches only the first of two relays names: a pool needs all of its nodes.
  * @throws AntwayError `QUOTE`, `CLOCK`, `RELAYS_DIFFER`.
  */
 export async function planBatches(
@@ -24,11 +33,12 @@ export async function planBatches(
   relays: readonly PaymentRoute[],
   signal: AbortSignal,
   onProgress: (asked: number, all: number) => void = () => undefined,
-): Promise<Due> {
-  if (!relays.every((relay) => relay.hasBatches)) return { batches: [], offers };
+): Promise<Due & { unconfirmedNodes: number }> {
+  if (!relays.every((relay) => relay.hasBatches)) return { batches: [], offers, unconfirmedNodes: 0 };
   const chunks = offers.filter(({ plan }) => plan.stateId === undefined);
   const batches: Batch[] = [];
   const batched = new Set<Offer>();
+  let unconfirmedNodes = 0;
   let at = 0;
   const sizes = batchSizes(chunks.length);
   const pools = sizes.map(poolCount);
@@ -37,15 +47,17 @@ export async function planBatches(
     const some = chunks.slice(at, at + size);
     at += size;
     const before = sum(pools.slice(0, i));
-    const batch = await askForBatch(some, relays, signal, (asked) => onProgress(before + asked, all));
+    const found = await askForBatch(some, relays, signal, (asked) => onProgress(before + asked, all));
     // The network is too small for batches, or changes too fast.
-    if (!batch) break;
+    if (!found) break;
+    const { batch } = found;
     // The prices of the network are similar everywhere, so the next batch would be too dear as well.
     if (!isCheap(batch, some)) break;
     batches.push(batch);
+    unconfirmedNodes += found.unconfirmedNodes;
     for (const offer of some) batched.add(offer);
   }
-  return { batches, offers: offers.filter((offer) => !batched.has(offer)) };
+  return { batches, offers: offers.filter((offer) => !batched.has(offer)), unconfirmedNodes };
 }
 
 /** How many chunks each batch has. The others are paid for one by one. */
@@ -68,7 +80,7 @@ async function askForBatch(
   relays: readonly PaymentRoute[],
   signal: AbortSignal,
   onProgress: (asked: number) => void,
-): Promise<Batch | undefined> {
+): Promise<{ batch: Batch; unconfirmedNodes: number } | undefined> {
   const request = requestBatch(offers.map(({ plan: { address, size } }) => ({ address, size })));
   const asked = relays.slice(0, 2);
   const found = await poolsOfAll(asked, request, signal, onProgress);
@@ -82,7 +94,9 @@ async function askForBatch(
     const message = `${urls[0]} and ${urls[1]} name different nodes for a batch. One of them may be dishonest. Nothing was paid.`;
     throw paymentError('RELAYS_DIFFER', message, { relays: urls });
   }
-  return compared.every((result) => result === 'same') ? batchOf(request, pools) : undefined;
+  if (!compared.every((result) => result === 'same')) return undefined;
+  const unconfirmed = pools.map((nodes, i) => nodes.length - commonNodes(nodes, others[i]!));
+  return { batch: batchOf(request, pools), unconfirmedNodes: sum(unconfirmed) };
 }
 
 /**

@@ -60,6 +60,11 @@ const quoteCount = 7;
 /** So many of the seven nodes have to be named by both relays. Nodes also take a plan without the others. */
 const minCommonQuotes = 4;
 
+/** Of a quote that a relay hands out. */
+const maxQuoteAgeSeconds = 60 * 60;
+/** Clocks differ. As relays allow for batches. */
+const clockMarginSeconds = 10 * 60;
+
 /**
  * Checks all that a relay says about the price of a record: the nodes' keys and signatures, the network's price rule, the
  * quote that is paid, its hash and the amount. It takes some 30 ms.
@@ -98,6 +103,18 @@ export function checkOffer(value: unknown, record: RecordToStore, minQuotes = qu
 export function checkStoredOffer(offer: Offer, record: RecordToStore): Offer {
   const value = { ...offer, address: record.address, status: 'quoted' };
   return checkOffer(value, record, minCommonQuotes);
+}
+
+/**
+ * Makes sure that nodes have given the prices of an offer just now. Nodes accept old ones, too, so a relay could hand out
+ * those of a time with other prices, or of nodes that are gone.
+ * @throws AntwayError with `details.payment` `QUOTE`.
+ */
+export function checkFresh({ plan: { address, quotes } }: Offer, nowSeconds = Date.now() / 1000): void {
+  const ages = quotes.map(({ timestamp }) => nowSeconds - timestamp);
+  if (Math.max(...ages) <= maxQuoteAgeSeconds && Math.min(...ages) >= -clockMarginSeconds) return;
+  const message = `The price for ${address} is not a present one: a node signed it over an hour ago, or in the future. Or the clock of this device is wrong. Nothing was paid.`;
+  throw paymentError('QUOTE', message, { address });
 }
 
 /**

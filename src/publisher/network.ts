@@ -124,6 +124,7 @@ export function networkSink(options: AntNetworkOptions): AntWholeSink {
       dueChunks: bill.dueRecords,
       amount: formatUnits(bill.amount),
       fees: formatUnits(fees),
+      unconfirmedNodes: bill.unconfirmedNodes,
     };
     // The lock must not stay if nothing answers any more.
     const asking = (async () => onPrice?.(Object.freeze(price)))();

@@ -99,6 +99,8 @@ export interface AntPrice {
   readonly amount: string;
   /** About what the chain charges for the transactions, in ETH. */
   readonly fees: string;
+  /** Nodes that the chain may choose for a payment of many chunks, and that only the first of two relays names. */
+  readonly unconfirmedNodes: number;
 }
 
 /** A payment that a wallet was asked for, and has neither sent nor refused. */

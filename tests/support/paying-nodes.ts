@@ -38,6 +38,9 @@ import {
 import { commit, noCommitment } from './relay-double.ts';
 import type { VirtualClock } from './virtual-clock.ts';
 
+/** Quotes have to be new. Those of one process are the same. */
+const startedAt = Math.floor(Date.now() / 1000);
+
 /** Positions of the messages in the network's `ChunkMessageBody`. */
 const pointerMessages = { put: 11, get: 12, got: 13 };
 /** The length of a record, as the format postcard writes it. */
@@ -161,7 +164,7 @@ export class PayingNodes {
   price(
     { publicKey, secretKey, address: { peerId }, faults }: PayingNode,
     chunk: string,
-    timestamp = 1_795_000_000,
+    timestamp = startedAt,
   ): NodePrice {
     const { committed = 0 } = faults;
     const binding = committed === 0 ? noCommitment : commit(committed, peerId, publicKey, secretKey);

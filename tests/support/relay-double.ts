@@ -28,6 +28,8 @@ const cors = {
   'access-control-expose-headers': '*',
 };
 const pointerBytes = 5303;
+/** Quotes have to be new. Those of one process are the same. */
+const startedAt = Math.floor(Date.now() / 1000);
 const nodeAccount = `0x${'07'.repeat(20)}`;
 
 /** The faults of a dishonest or failing relay. */
@@ -130,7 +132,7 @@ export class RelayDouble {
       const peer = bytesToHex(blake3(publicKey));
       const count = this.faults.committed?.[from + i] ?? committed;
       const binding = count === 0 ? noCommitment : commit(count, peer, publicKey, secretKey);
-      const timestamp = this.faults.timestamp ?? 1_795_000_000;
+      const timestamp = this.faults.timestamp ?? startedAt;
       const terms = { timestamp, price: `${priceOf(count)}`, rewardsAddress, ...binding };
       const signature = ml_dsa65.sign(signedBytes(terms, content), secretKey);
       return { peer, ...terms, publicKey: base64(publicKey), signature: base64(signature) };

@@ -54,6 +54,7 @@ function newBill(): { bill: Bill; name: string } {
     paid: 0,
     unseen: 0,
     due,
+    unconfirmedNodes: 0,
     dueRecords: 1,
     amount: BigInt(offer.amount),
   };

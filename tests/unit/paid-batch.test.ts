@@ -327,7 +327,7 @@ describe('a plan', () => {
       const relays = [await relayOf(), await relayOf(other)];
       expect((await planBatches(offers, relays, signal)).batches).toHaveLength(1);
       other.faults = { firstNode: 5 };
-      expect(await planBatches(offers, relays, signal)).toEqual({ batches: [], offers });
+      expect(await planBatches(offers, relays, signal)).toEqual({ batches: [], offers, unconfirmedNodes: 0 });
       other.faults = { firstNode: 8 };
       expect(await problemOf(planBatches(offers, relays, signal))).toBe('RELAYS_DIFFER');
     } finally {

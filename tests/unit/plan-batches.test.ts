@@ -86,7 +86,7 @@ describe('a plan by two routes', () => {
         return untilAborted(own);
       });
       const routes = failing === 0 ? [routeWith(fail), working] : [working, routeWith(fail)];
-      expect(await planBatches(offers, routes, signal)).toEqual({ batches: [], offers });
+      expect(await planBatches(offers, routes, signal)).toEqual({ batches: [], offers, unconfirmedNodes: 0 });
       expect(isAborted).toBe(true);
     }
   });

@@ -32,6 +32,7 @@ export default function PriceSection({ state }: { state: Priced }) {
       {isDue && <p class="price-total">{(batched > 0 ? t.mostTotal : t.total)(localAnt(bill.amount))}</p>}
       <p class="note">{t.records(formatChunks(bill.records), bill.stored, bill.paid)}</p>
       {batched > 0 && <p class="note">{t.batched(formatChunks(batched), bill.due.batches.length)}</p>}
+      {bill.unconfirmedNodes > 0 && <p class="note">{t.unconfirmed(bill.unconfirmedNodes)}</p>}
       {isDue && <p class="note">{t.once}</p>}
       <FileShares picked={picked} amount={bill.amount} />
       <PaySteps payment={payment} headingId="price-heading" onBack={() => publishSession.backToChoice()} />

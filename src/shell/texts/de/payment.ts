@@ -36,6 +36,8 @@ export const payment: typeof english = {
   mostTotal: (amount) => `Höchstens ${amount}, dazu die Gebühren der Kette`,
   batched: (records, payments) =>
     `${payments === 1 ? 'Eine Zahlung gilt' : `${payments} Zahlungen gelten`} für ${records}. Das spart Gebühren. Die Kette wählt die Knoten aus, die bezahlt werden, deshalb kann es weniger kosten.`,
+  unconfirmed: (nodes) =>
+    `${nodes === 1 ? 'Einen' : nodes} dieser Knoten nennt nur der erste Peer. Ein unehrlicher Peer könnte ${nodes === 1 ? 'ihn' : 'sie'} erfunden haben und diesen Anteil der Zahlung bekommen.`,
   once: 'Sie zahlen einmal, und das Netzwerk speichert es auf Dauer. Niemand kann es später löschen, auch Sie nicht.',
   pointerOnce: 'Sie zahlen einmal für jeden neuen Stand. Das Netzwerk speichert ihn auf Dauer.',
   newState: 'den neuen Stand',

@@ -34,6 +34,8 @@ export const payment = {
   mostTotal: (amount: string) => `At most ${amount}, and the fees of the chain`,
   batched: (records: string, payments: number) =>
     `${payments === 1 ? 'One payment covers' : `${payments} payments cover`} ${records}, which saves fees. The chain chooses the nodes that are paid, so it may cost less.`,
+  unconfirmed: (nodes: number) =>
+    `Only the first peer names ${nodes === 1 ? 'one' : nodes} of these nodes. A dishonest peer could have invented ${nodes === 1 ? 'it' : 'them'}, and get that share of the payment.`,
   once: 'You pay once, and the network stores it for good. Neither you nor others can delete it later.',
   pointerOnce: 'You pay once for each new state. The network stores it for good.',
   newState: 'the new state',
