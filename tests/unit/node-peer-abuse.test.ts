@@ -152,14 +152,14 @@ describe('the peer in Node goes on', () => {
     for (const socket of unread) expect(bodyOf(await restOf(socket)).equals(large)).toBe(true);
   });
 
-  it('while more connections than it takes are idle, or read nothing', async () => {
-    for (const text of ['', get(path), 'GET /']) {
+  it('while more connections than it takes are idle, or send half of a request', async () => {
+    for (const text of ['', 'GET /']) {
       await Promise.all(Array.from({ length: 1_100 }, () => open(peer.url, text).catch(() => undefined)));
-      await expect.poll(() => isHealthy(peer.url).catch(() => false), { timeout: 20_000 }).toBe(true);
+      await expect.poll(() => isHealthy(peer.url).catch(() => false), { timeout: 40_000 }).toBe(true);
       expect((await ask(peer.url, path)).body.equals(large)).toBe(true);
       for (const socket of sockets.splice(0)) socket.destroy();
     }
-  }, 60_000);
+  }, 120_000);
 });
 
 describe('an answer of the peer in Node', () => {
@@ -199,7 +199,8 @@ describe('an answer of the peer in Node', () => {
     const size = 32 * 1024 * 1024;
     writeFileSync(file, Buffer.alloc(size, 'x'));
     const socket = await open(peer.url, get('/short.bin') + get('/-/health', close));
-    await expect.poll(() => socket.bytesRead).toBeGreaterThan(0);
+    await new Promise((resolve) => socket.once('readable', resolve));
+    await new Promise(setImmediate);
     truncateSync(file, 1);
     const body = bodyOf(await restOf(socket));
     // The answer to the next request is no part of this body.
