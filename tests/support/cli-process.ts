@@ -1,4 +1,5 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process';
+import type { Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { fromRoot } from './paths.ts';
 
@@ -79,9 +80,13 @@ function startHost(): ChildProcess {
   const host = fork(fromRoot('tests/support/command-host.mjs'), [script], {
     execArgv: [],
     serialization: 'advanced',
+    // The command writes to files and devices past `process.stdout`.
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
+  host.stdout!.resume();
   // It ends with this process.
   host.unref();
+  (host.stdout as Socket).unref();
   host.channel!.unref();
   return host;
 }

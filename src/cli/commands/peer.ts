@@ -7,6 +7,7 @@ import { loadBlake3 } from '../../self-encryption/blake3.ts';
 import type { CommandContext } from '../context.ts';
 import { fileError } from '../disk-file.ts';
 import { writePart } from '../write-output.ts';
+import { ended } from './serve.ts';
 
 interface PeerCommandOptions {
   /** Addresses to listen on, as `127.0.0.1:8080`, with commas. */
@@ -68,18 +69,17 @@ async function peerCommand(options: PeerCommandOptions, signal: AbortSignal): Pr
   });
   const onMessage = ({ forwardTo }: ForwardMessage) =>
     peer.forwardTo(forwardTo === null ? undefined : new URL(forwardTo));
-  process.on('message', onMessage);
-  // A channel to the parent process must not keep this process alive.
-  process.channel?.unref();
-  const listening = { event: 'listening', http: peer.url, webTransport: null, certificateHashes: [] };
-  writePart(`${JSON.stringify(listening)}\n`);
-  const aborted = new Promise<void>((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
-  await Promise.race([aborted, parentEnded]);
-  process.off('message', onMessage);
-  await peer.close();
+  try {
+    process.on('message', onMessage);
+    // A channel to the parent process must not keep this process alive.
+    process.channel?.unref();
+    const listening = { event: 'listening', http: peer.url, webTransport: null, certificateHashes: [] };
+    writePart(`${JSON.stringify(listening)}\n`);
+    await Promise.race([ended(signal), parentEnded]);
+  } finally {
+    process.off('message', onMessage);
+    await peer.close();
+  }
 }
 
 /** Resolves when the channel to the parent process closes. Without a channel, never. */
