@@ -48,6 +48,8 @@ export function outputError(error: unknown): AntwayError {
 
 /** Whether it is a file, or a device such as `/dev/null`. Pipes, sockets and terminals are none. */
 function isFileOrDevice(): boolean {
-  const found = fstatSync(descriptor);
+  // With numbers, Node 20 would find no package any more after it has seen a pipe: its `realpathSync` takes the last state
+  // of a file that was read with numbers for the one of the path.
+  const found = fstatSync(descriptor, { bigint: true });
   return found.isFile() || (found.isCharacterDevice() && !process.stdout.isTTY);
 }

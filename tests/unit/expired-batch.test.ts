@@ -73,15 +73,21 @@ const settleAll = () => settlePending({ vault, journal, signal });
 const billFor = (some = records) => prepareBill(some, { relays: [relay], journal, signal });
 const store = (i: number) => storePaid(records[i]!, chunks[i]!, { relays: [relay], journal, signal });
 
-/** Moves the clock of this machine, and the one of the chain. */
+/** Moves the clocks of this machine, of the nodes and of the chain. */
 async function passTime(seconds: number): Promise<void> {
   moveClock(seconds);
+  quoteNow();
   await chain.request('evm_increaseTime', [seconds]);
   await chain.request('evm_mine');
 }
 
 function moveClock(seconds: number): void {
   vi.useFakeTimers({ now: Date.now() + seconds * 1000, toFake: ['Date'] });
+}
+
+/** From now on, prices have the present time of this machine's clock. */
+function quoteNow(): void {
+  double.faults = { ...double.faults, timestamp: Math.floor(Date.now() / 1000) };
 }
 
 /** @returns what the work cost, in atto. */
@@ -125,6 +131,9 @@ describe('a payment for a batch that is older than seven days', () => {
   it('is not repeated if only the clock of this device says so', async () => {
     await payBatch();
     moveClock(8 * day);
+    expect(await problemOf(billFor())).toBe('QUOTE');
+    // Nodes whose clocks are as wrong.
+    quoteNow();
     const bill = await billFor();
     const spent = await spentBy(async () => {
       expect(await problemOf(payBill(bill))).toBe('CLOCK');

@@ -366,18 +366,19 @@ describe('a plan', () => {
       amount: `${3n * priceOf(0)}`,
     };
   });
+  const single = { batches: [], offers, unconfirmedNodes: 0 };
 
   it('has a batch if only nodes are asked, and reports its progress', async () => {
     const reports: [number, number][] = [];
     const planning = planBatches(offers, [route], signal, (...report) => reports.push(report));
-    const { batches, offers: single } = await clock.run(planning);
-    expect([batches.map(({ chunks }) => chunks.length), single]).toEqual([[64], []]);
+    const planned = await clock.run(planning);
+    expect([planned.batches.map(({ chunks }) => chunks.length), planned.offers]).toEqual([[64], []]);
     expect(reports).toEqual(Array.from({ length: 8 }, (_, i) => [i + 1, 8]));
   });
 
   it('has single payments if the batch would be dearer', { tags: 'full' }, async () => {
     spoil(network.all, { committed: 1500 });
-    expect(await clock.run(planBatches(offers, [route], signal))).toEqual({ batches: [], offers });
+    expect(await clock.run(planBatches(offers, [route], signal))).toEqual(single);
   });
 
   const named = (own: number): PaymentRoute => ({
@@ -413,7 +414,7 @@ describe('a plan', () => {
     ['second', ['nodes', relayThat(async () => undefined)]],
   ] as const)('has single payments if the %s of two routes finds no pools', async (_, routes) => {
     const asked = routes.map((one) => (one === 'nodes' ? route : one));
-    expect(await clock.run(planBatches(offers, asked, signal))).toEqual({ batches: [], offers });
+    expect(await clock.run(planBatches(offers, asked, signal))).toEqual(single);
   });
 
   it('of two relays that name other nodes has no price', { tags: 'full' }, async () => {

@@ -11,7 +11,7 @@ const target: PointerTarget = { kind: 'chunk', target: Address.fromHex('ab'.repe
 const due: RecordToStore = { address: 'cd'.repeat(32), stateId: 'ef'.repeat(32), size: 5303 };
 const offer = ({ address, stateId }: RecordToStore): RecordQuote => ({
   status: 'quoted',
-  offer: { plan: { address, stateId }, amount: '1' } as Offer,
+  offer: { plan: { address, stateId, quotes: [{ timestamp: Date.now() / 1000 }] }, amount: '1' } as Offer,
 });
 const reader = { pointer: () => Promise.reject(new Error('The content is a chunk.')) };
 
