@@ -4,11 +4,12 @@
 //! The QUIC library drops bytes when the client has acknowledged them, and hyper when it has written them.
 
 use crate::client::Client;
-use crate::limits::{Limits, MAX_CHUNK_BYTES, PRESSURE_PERIOD};
+use crate::limits::{Limits, PRESSURE_PERIOD};
 use crate::memory_pool::{MemoryPool, PoolPermit, UNIT_BYTES, UNITS_PER_CHUNK, chunk_semaphore};
 use crate::metrics::Transport;
 use crate::network_quotas::{NetworkQuotas, QuotaRegistry};
-use crate::readers::{HeldMemory, Readers};
+use crate::readers::{Reader, Readers};
+use crate::source::ChunkBody;
 use std::net::IpAddr;
 use std::pin::pin;
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Instant;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
 
 /// Permits for the chunks of all clients.
 pub struct ChunkMemory {
@@ -32,21 +34,25 @@ pub struct ChunkPermit {
     /// The permits of the client's quotas.
     parts: Vec<OwnedSemaphorePermit>,
     total: PoolPermit,
-    held: HeldMemory,
     /// Otherwise a client that disconnects and connects again would get new quotas.
     _network: Option<Arc<NetworkQuotas>>,
 }
 
 impl ChunkPermit {
-    /// Keeps only the memory for a chunk of `length` bytes, once its length is known.
-    pub fn shrink_to(&mut self, length: u32) {
+    /// The body keeps the part of the permit that its length needs. From now on, the client decides for how long.
+    pub fn attach_to(mut self, body: ChunkBody, client: &Client) -> ChunkBody {
+        self.shrink_to(body.length());
+        let held = client.reader.hold(body.length() as usize);
+        body.holding((self, held))
+    }
+
+    fn shrink_to(&mut self, length: u32) {
         let units = length.div_ceil(UNIT_BYTES).clamp(1, UNITS_PER_CHUNK);
         for part in &mut self.parts {
             let excess = part.num_permits().saturating_sub(units as usize);
             drop(part.split(excess));
         }
         self.total.shrink_to(units as usize);
-        self.held.shrink_to((units * UNIT_BYTES) as usize);
     }
 }
 
@@ -65,22 +71,38 @@ impl ChunkMemory {
         }
     }
 
-    /// The client of an HTTP connection. An HTTP/2 connection has many requests at a time, like a session.
-    pub fn http_client(&self, ip: IpAddr) -> Client {
-        self.client(Transport::Http, ip)
+    /// The client of an HTTP connection. `closing` ends the connection.
+    pub fn http_client(&self, ip: IpAddr, closing: CancellationToken) -> Client {
+        let reader = self.readers.add_connection(closing);
+        self.client(Transport::Http, ip, reader)
     }
 
     /// The client of a WebTransport session.
     pub fn session_client(&self, ip: IpAddr) -> Client {
-        self.client(Transport::WebTransport, ip)
+        self.client(Transport::WebTransport, ip, self.readers.add_session())
     }
 
-    fn client(&self, transport: Transport, ip: IpAddr) -> Client {
+    /// The reader of one request of an HTTP/2 connection, which has many requests at a time. `reset` ends the stream of the
+    /// request, and `closing` its connection.
+    pub fn request_reader(
+        &self,
+        reset: CancellationToken,
+        closing: CancellationToken,
+    ) -> Arc<Reader> {
+        self.readers.add_request(reset, closing)
+    }
+
+    /// The client that a proxy names in a request of its connection. The proxy reads for it.
+    pub fn proxied_client(&self, ip: IpAddr, reader: Arc<Reader>) -> Client {
+        self.client(Transport::Http, ip, reader)
+    }
+
+    fn client(&self, transport: Transport, ip: IpAddr, reader: Arc<Reader>) -> Client {
         Client {
             transport,
             ip,
             session_memory: Arc::new(chunk_semaphore(self.session_quota)),
-            reader: self.readers.add(),
+            reader,
             network: self.networks.of(ip),
         }
     }
@@ -99,7 +121,6 @@ impl ChunkMemory {
         ChunkPermit {
             parts,
             total,
-            held: client.reader.hold(MAX_CHUNK_BYTES as usize),
             _network: client.network.clone(),
         }
     }
@@ -157,6 +178,7 @@ async fn acquire_units(semaphore: &Arc<Semaphore>) -> OwnedSemaphorePermit {
 mod tests {
     use super::*;
     use crate::client::LookupAccount;
+    use crate::limits::MAX_CHUNK_BYTES;
     use futures_util::FutureExt;
     use tokio::task::unconstrained;
 
@@ -167,6 +189,10 @@ mod tests {
             http_connections: 2,
             ..Limits::default()
         })
+    }
+
+    fn http_client(memory: &ChunkMemory, address: &str) -> Client {
+        memory.http_client(ip(address), CancellationToken::new())
     }
 
     fn ip(text: &str) -> IpAddr {
@@ -185,16 +211,16 @@ mod tests {
             ("203.0.113.1", "::ffff:203.0.113.1", "203.0.113.2"),
             ("2001:db8::1", "2001:db8::2", "2001:db8:1::1"),
         ] {
-            let connection = || try_acquire(&memory, &memory.http_client(ip(address)));
+            let connection = || try_acquire(&memory, &http_client(&memory, address));
             let mut held: Vec<_> = (0..8).map_while(|_| connection()).collect();
             assert_eq!(held.len(), 4);
             for client in [
-                memory.http_client(ip(neighbour)),
+                http_client(&memory, neighbour),
                 memory.session_client(ip(neighbour)),
             ] {
                 assert!(try_acquire(&memory, &client).is_none());
             }
-            let other = || try_acquire(&memory, &memory.http_client(ip(other)));
+            let other = || try_acquire(&memory, &http_client(&memory, other));
             let others: Vec<_> = (0..8).map_while(|_| other()).collect();
             assert_eq!(others.len(), 3, "the rest is for networks that hold less");
             held.pop();
@@ -205,7 +231,7 @@ mod tests {
     #[tokio::test]
     async fn a_site_with_many_networks_leaves_memory_for_others() {
         let memory = memory();
-        let acquire = |address: &str| try_acquire(&memory, &memory.http_client(ip(address)));
+        let acquire = |address: &str| try_acquire(&memory, &http_client(&memory, address));
         let site = ["2001:db8::1", "2001:db8:0:1::1", "2001:db8:0:2::1"];
         let held: Vec<_> = (0..9).map_while(|n| acquire(site[n / 3])).collect();
         assert_eq!(held.len(), 6);
@@ -216,7 +242,7 @@ mod tests {
     async fn a_network_with_many_waiting_requests_does_not_delay_another() {
         let memory = memory();
         // Each request comes by a connection of its own.
-        let client = |last: usize| memory.http_client(ip(&format!("203.0.113.{last}")));
+        let client = |last: usize| http_client(&memory, &format!("203.0.113.{last}"));
         let mut held: Vec<_> = (0..8)
             .map(|n| try_acquire(&memory, &client(10 + n)).unwrap())
             .collect();
@@ -252,7 +278,7 @@ mod tests {
         let usage = Arc::default();
         let look_up = |address| {
             // Each lookup has a connection of its own, which is closed at once.
-            let client = memory.http_client(ip(address));
+            let client = http_client(&memory, address);
             let account = LookupAccount::new(&client, &usage, None);
             account.acquire_lookup(&all).now_or_never()
         };
@@ -269,7 +295,7 @@ mod tests {
         // Half of a quarter of the chunks.
         let memory = memory();
         let usage = Arc::default();
-        let client = memory.http_client(ip("203.0.113.1"));
+        let client = http_client(&memory, "203.0.113.1");
         let account = LookupAccount::new(&client, &usage, None);
         let acquired = |all: usize, quota: fn(&NetworkQuotas) -> &Arc<Semaphore>| {
             let all = Arc::new(Semaphore::new(all));
@@ -317,7 +343,7 @@ mod tests {
     async fn a_proxy_on_loopback_may_use_all_memory() {
         let memory = memory();
         for address in ["127.0.0.1", "::1", "::ffff:127.0.0.1"] {
-            let connection = || try_acquire(&memory, &memory.http_client(ip(address)));
+            let connection = || try_acquire(&memory, &http_client(&memory, address));
             let held: Vec<_> = (0..9).map_while(|_| connection()).collect();
             assert_eq!(held.len(), 8);
         }

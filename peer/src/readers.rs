@@ -4,17 +4,37 @@
 //! hold lose their responses.
 
 use crate::limits::{MAX_DRAIN_TIME, PRESSURE_PERIOD};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
-/// The memory and the progress of one session or connection.
-#[derive(Default)]
+/// The memory and the progress of one session, one HTTP/1 connection, or one HTTP/2 request.
 pub struct Reader {
-    held_bytes: AtomicUsize,
-    moved_bytes: AtomicU64,
-    shedding: Mutex<CancellationToken>,
+    state: Mutex<ReaderState>,
+    /// Ends the connection of an HTTP/2 request.
+    connection: Option<CancellationToken>,
+}
+
+struct ReaderState {
+    held_bytes: usize,
+    /// The period before the present one. `None` while the client holds memory for less than a period.
+    last: Option<Period>,
+    present: Period,
+    shedding: CancellationToken,
+    was_shed: bool,
+}
+
+/// The bytes that a client moved since a time.
+#[derive(Clone, Copy)]
+struct Period {
+    since: Instant,
+    bytes: u64,
+}
+
+impl Period {
+    fn starting_at(since: Instant) -> Self {
+        Self { since, bytes: 0 }
+    }
 }
 
 /// Memory that a client holds until this is dropped.
@@ -24,14 +44,35 @@ pub struct HeldMemory {
 }
 
 impl Reader {
-    /// Counts bytes that the client has read, or uploaded.
-    pub fn record_progress(&self, bytes: u64) {
-        self.moved_bytes.fetch_add(bytes, Relaxed);
+    fn new(shedding: CancellationToken, connection: Option<CancellationToken>) -> Self {
+        Self {
+            state: Mutex::new(ReaderState {
+                held_bytes: 0,
+                last: None,
+                present: Period::starting_at(Instant::now()),
+                shedding,
+                was_shed: false,
+            }),
+            connection,
+        }
     }
 
-    /// Counts memory that the client holds.
+    /// Counts bytes that the client has read, or uploaded.
+    pub fn record_progress(&self, bytes: u64) {
+        let mut state = self.lock();
+        state.advance(Instant::now());
+        state.present.bytes += bytes;
+    }
+
+    /// Counts memory that is free again when the client has read it, or has uploaded its bytes.
     pub fn hold(self: &Arc<Self>, bytes: usize) -> HeldMemory {
-        self.held_bytes.fetch_add(bytes, Relaxed);
+        let mut state = self.lock();
+        if state.held_bytes == 0 {
+            state.last = None;
+            state.present = Period::starting_at(Instant::now());
+        }
+        state.held_bytes += bytes;
+        drop(state);
         HeldMemory {
             reader: Arc::clone(self),
             bytes,
@@ -40,30 +81,54 @@ impl Reader {
 
     /// Cancelled when the client loses the responses that are under way now.
     pub fn shedding(&self) -> CancellationToken {
-        self.lock().clone()
+        self.lock().shedding.clone()
     }
 
+    /// How long the client needs for the memory that it holds. `None` if it holds none, or holds it for less than a period.
+    fn drain_time(&self, now: Instant) -> Option<Duration> {
+        let mut state = self.lock();
+        if state.held_bytes == 0 {
+            return None;
+        }
+        state.advance(now);
+        let last = state.last?;
+        let moved = last.bytes + state.present.bytes;
+        let since = now.saturating_duration_since(last.since);
+        let seconds = state.held_bytes as f64 / (moved.max(1) as f64 / since.as_secs_f64());
+        Some(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
+    }
+
+    /// Ends the responses that are under way. A response that still holds memory the next time waits in the buffers of
+    /// its connection, which then ends.
     fn shed(&self) {
-        std::mem::take(&mut *self.lock()).cancel();
+        let mut state = self.lock();
+        let is_repeated = std::mem::replace(&mut state.was_shed, true);
+        let shedding = std::mem::take(&mut state.shedding);
+        drop(state);
+        shedding.cancel();
+        if let (true, Some(connection)) = (is_repeated, &self.connection) {
+            connection.cancel();
+        }
     }
 
-    fn lock(&self) -> MutexGuard<'_, CancellationToken> {
-        self.shedding.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, ReaderState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl HeldMemory {
-    /// The client holds less memory than before.
-    pub fn shrink_to(&mut self, bytes: usize) {
-        let excess = self.bytes.saturating_sub(bytes);
-        self.reader.held_bytes.fetch_sub(excess, Relaxed);
-        self.bytes -= excess;
+impl ReaderState {
+    /// Begins another period if the present one is over.
+    fn advance(&mut self, now: Instant) {
+        if now.saturating_duration_since(self.present.since) >= PRESSURE_PERIOD {
+            self.last = Some(self.present);
+            self.present = Period::starting_at(now);
+        }
     }
 }
 
 impl Drop for HeldMemory {
     fn drop(&mut self) {
-        self.shrink_to(0);
+        self.reader.lock().held_bytes -= self.bytes;
     }
 }
 
@@ -75,35 +140,43 @@ pub struct Readers {
 
 #[derive(Default)]
 struct State {
-    known: Vec<Known>,
+    known: Vec<Weak<Reader>>,
     checked_at: Option<Instant>,
 }
 
-/// A client, as the last check saw it.
-struct Known {
-    reader: Weak<Reader>,
-    /// The bytes that the client had moved, if it held memory.
-    moved_bytes: Option<u64>,
-}
-
 impl Readers {
-    /// Adds a client.
-    pub fn add(&self) -> Arc<Reader> {
-        let reader = Arc::<Reader>::default();
+    /// Adds a session, which only loses its responses.
+    pub fn add_session(&self) -> Arc<Reader> {
+        self.add(Reader::new(CancellationToken::new(), None))
+    }
+
+    /// Adds an HTTP/1 connection, which ends with its response.
+    pub fn add_connection(&self, connection: CancellationToken) -> Arc<Reader> {
+        self.add(Reader::new(connection, None))
+    }
+
+    /// Adds an HTTP/2 request. `stream` resets its stream, and `connection` ends its connection.
+    pub fn add_request(
+        &self,
+        stream: CancellationToken,
+        connection: CancellationToken,
+    ) -> Arc<Reader> {
+        self.add(Reader::new(stream, Some(connection)))
+    }
+
+    fn add(&self, reader: Reader) -> Arc<Reader> {
+        let reader = Arc::new(reader);
         let mut state = self.lock();
         if state.known.len() == state.known.capacity() {
-            state.known.retain(|known| known.reader.strong_count() > 0);
+            state.known.retain(|known| known.strong_count() > 0);
         }
-        state.known.push(Known {
-            reader: Arc::downgrade(&reader),
-            moved_bytes: None,
-        });
+        state.known.push(Arc::downgrade(&reader));
         reader
     }
 
-    /// Called while requests wait for memory. Two calls measure how fast clients read. The slowest ones then lose their
-    /// responses, if they need too long for the memory that they hold: as many as requests wait, but only a quarter of
-    /// them at a time, because a client may only have paused.
+    /// Called while requests wait for memory. The slowest clients lose their responses, if they need too long for the
+    /// memory that they hold: as many as requests wait, but only a quarter of them at a time, because a client may only
+    /// have paused.
     pub fn shed_slowest(&self, now: Instant, waiting: usize) {
         let mut state = self.lock();
         let since = state.checked_at.map(|at| now.duration_since(at));
@@ -111,37 +184,28 @@ impl Readers {
             return;
         }
         state.checked_at = Some(now);
-        // An older measurement says little about the present speed.
-        let since = since.filter(|since| *since <= 3 * PRESSURE_PERIOD);
         let mut slow: Vec<(Duration, Arc<Reader>)> = Vec::new();
-        state.known.retain_mut(|known| {
-            let Some(reader) = known.reader.upgrade() else {
+        state.known.retain(|known| {
+            let Some(reader) = known.upgrade() else {
                 return false;
             };
-            let held = reader.held_bytes.load(Relaxed);
-            let moved = reader.moved_bytes.load(Relaxed);
-            let before = known.moved_bytes.take();
-            if held == 0 {
-                return true;
-            }
-            known.moved_bytes = Some(moved);
-            if let (Some(before), Some(since)) = (before, since) {
-                let drain_time = drain_time(held, moved - before, since);
-                if drain_time > MAX_DRAIN_TIME {
-                    slow.push((drain_time, reader));
-                }
+            match reader.drain_time(now) {
+                Some(time) if time > MAX_DRAIN_TIME => slow.push((time, reader)),
+                _ => {}
             }
             true
         });
+        drop(state);
+        if slow.is_empty() {
+            return;
+        }
         slow.sort_by_key(|(drain_time, _)| std::cmp::Reverse(*drain_time));
         slow.truncate(waiting.max(1).min(slow.len().div_ceil(4)));
-        if !slow.is_empty() {
-            let clients = slow.len();
-            tracing::debug!(
-                clients,
-                "slow clients lost their responses, because others wait for memory"
-            );
-        }
+        let clients = slow.len();
+        tracing::debug!(
+            clients,
+            "slow clients lost their responses, because others wait for memory"
+        );
         for (_, reader) in slow {
             reader.shed();
         }
@@ -152,27 +216,30 @@ impl Readers {
     }
 }
 
-/// How long a client needs to move `held` bytes, if it moved `moved` bytes within `since`.
-fn drain_time(held: usize, moved: u64, since: Duration) -> Duration {
-    let seconds = held as f64 / (moved.max(1) as f64 / since.as_secs_f64());
-    Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     const MIB: usize = 1 << 20;
 
+    /// Makes the last event look older, instead of a real wait.
+    fn age(reader: &Reader) {
+        reader.lock().present.since -= PRESSURE_PERIOD;
+    }
+
+    fn are_cancelled(tokens: &[CancellationToken]) -> Vec<bool> {
+        tokens.iter().map(CancellationToken::is_cancelled).collect()
+    }
+
     #[test]
     fn the_client_with_the_most_memory_for_its_speed_loses_its_responses() {
         let readers = Readers::default();
-        let [fast, slow, slower, idle] = [(); 4].map(|()| readers.add());
+        let all = [(); 4].map(|()| readers.add_session());
+        let [fast, slow, slower, _idle] = &all;
         let _fast = fast.hold(64 * MIB);
         let _slow = slow.hold(MIB);
         let slower_memory = slower.hold(8 * MIB);
-        let tokens = [&fast, &slow, &slower, &idle].map(|reader| reader.shedding());
-        let shed = || tokens.each_ref().map(CancellationToken::is_cancelled);
+        let tokens = all.each_ref().map(|reader| reader.shedding());
         let mut now = Instant::now();
         let mut check = || {
             fast.record_progress(16 * MIB as u64);
@@ -181,50 +248,60 @@ mod tests {
             now += PRESSURE_PERIOD;
             readers.shed_slowest(now, 1);
         };
+        readers.shed_slowest(Instant::now(), 1);
+        assert_eq!(are_cancelled(&tokens), [false; 4], "too early to tell");
         check();
-        assert_eq!(shed(), [false; 4], "nothing is measured yet");
-        check();
-        assert_eq!(shed(), [false, false, true, false]);
+        assert_eq!(are_cancelled(&tokens), [false, false, true, false]);
         assert!(!slower.shedding().is_cancelled(), "later responses");
         drop(slower_memory);
         check();
-        assert_eq!(shed(), [false, true, true, false]);
+        assert_eq!(are_cancelled(&tokens), [false, true, true, false]);
         check();
         check();
-        assert_eq!(shed(), [false, true, true, false], "a fast client stays");
+        let shed = are_cancelled(&tokens);
+        assert_eq!(shed, [false, true, true, false], "a fast client stays");
     }
 
     #[test]
     fn a_quarter_of_the_slow_clients_lose_their_responses_at_a_time() {
         let readers = Readers::default();
-        let clients: Vec<_> = (0..20).map(|_| readers.add()).collect();
+        let clients: Vec<_> = (0..20).map(|_| readers.add_session()).collect();
         let _held: Vec<_> = clients.iter().map(|reader| reader.hold(MIB)).collect();
         let tokens: Vec<_> = clients.iter().map(|reader| reader.shedding()).collect();
         let shed = || tokens.iter().filter(|token| token.is_cancelled()).count();
-        let now = Instant::now();
-        readers.shed_slowest(now, 9);
-        readers.shed_slowest(now + PRESSURE_PERIOD, 9);
+        let later = Instant::now() + PRESSURE_PERIOD;
+        readers.shed_slowest(later, 9);
         assert_eq!(shed(), 5);
-        let few = readers.add();
-        let _few = few.hold(MIB);
-        readers.shed_slowest(now + 2 * PRESSURE_PERIOD, 1);
-        assert_eq!(shed(), 5, "the same client is still the slowest");
+        readers.shed_slowest(later + PRESSURE_PERIOD / 4, 9);
+        assert_eq!(shed(), 5, "too early");
     }
 
     #[test]
-    fn an_old_measurement_does_not_count() {
+    fn the_time_before_a_client_held_memory_does_not_count() {
         let readers = Readers::default();
-        let reader = readers.add();
-        let mut held = reader.hold(2 * MIB);
-        held.shrink_to(MIB);
+        let reader = readers.add_session();
         let token = reader.shedding();
-        let now = Instant::now();
-        readers.shed_slowest(now, 1);
-        readers.shed_slowest(now + 10 * PRESSURE_PERIOD, 1);
+        age(&reader);
+        let held = reader.hold(MIB);
+        readers.shed_slowest(Instant::now(), 1);
         assert!(!token.is_cancelled());
-        readers.shed_slowest(now + 11 * PRESSURE_PERIOD, 1);
+        readers.shed_slowest(Instant::now() + PRESSURE_PERIOD, 1);
         assert!(token.is_cancelled());
         drop(held);
-        assert_eq!(reader.held_bytes.load(Relaxed), 0);
+        assert_eq!(reader.lock().held_bytes, 0);
+    }
+
+    #[test]
+    fn a_request_that_still_holds_memory_ends_its_connection() {
+        let readers = Readers::default();
+        let tokens = [(); 2].map(|()| CancellationToken::new());
+        let [stream, connection] = tokens.clone();
+        let request = readers.add_request(stream, connection);
+        let _held = request.hold(MIB);
+        let now = Instant::now() + PRESSURE_PERIOD;
+        readers.shed_slowest(now, 1);
+        assert_eq!(are_cancelled(&tokens), [true, false]);
+        readers.shed_slowest(now + PRESSURE_PERIOD, 1);
+        assert_eq!(are_cancelled(&tokens), [true, true]);
     }
 }

@@ -12,7 +12,8 @@ const MIN_PROGRESS_BYTES: u64 = MIN_BYTES_PER_SECOND as u64;
 /// Whether a connection is in use, and whether its client reads.
 pub struct Activity {
     state: Mutex<State>,
-    pub(super) closing: CancellationToken,
+    /// Ends the connection.
+    pub closing: CancellationToken,
 }
 
 struct State {
@@ -72,11 +73,7 @@ impl Activity {
     /// A response of a request has these bytes. The connection is in use until they are written, within
     /// [`FLUSH_TIMEOUT`].
     pub fn add_response_bytes(&self, bytes: u64) {
-        let mut state = self.lock();
-        state.unwritten_bytes += bytes;
-        if state.is_multiplexed {
-            state.record_progress(bytes);
-        }
+        self.lock().unwritten_bytes += bytes;
     }
 
     /// The connection took bytes. Bytes beyond those of responses do not count as use, such as the answers to pings. A
@@ -124,7 +121,7 @@ impl Activity {
         is_stalled.then_some(state.progress_at)
     }
 
-    /// Resolves when the connection must close, because another one took its slot.
+    /// Resolves when the connection must close, because another client needs its slot or its memory.
     pub async fn evicted(&self) {
         self.closing.cancelled().await;
     }
@@ -208,7 +205,7 @@ mod tests {
         activity.age();
         activity.record_write(MIN_PROGRESS_BYTES);
         assert!(activity.stalled_since().is_some());
-        activity.add_response_bytes(MIN_PROGRESS_BYTES);
+        activity.record_progress(MIN_PROGRESS_BYTES);
         assert_eq!(activity.stalled_since(), None);
     }
 

@@ -167,6 +167,8 @@ pub async fn read(
 ) -> Result<Bytes, HttpError> {
     let expected = body.size_hint().upper().unwrap_or(max_bytes.into());
     let expected = u32::try_from(expected).unwrap_or(max_bytes);
+    // The client decides how long the memory for its bytes is in use.
+    let _held = client.reader.hold(expected as usize);
     let reading = async {
         let mut bytes = BytesMut::new();
         while let Some(frame) = body.frame().await {

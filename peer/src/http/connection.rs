@@ -31,7 +31,8 @@ use tokio::time::{interval, timeout};
 
 type Outcome = Result<(), Box<dyn Error + Send + Sync>>;
 
-/// Serves requests until the client disconnects or idles, another client needs the slot, or the peer shuts down.
+/// Serves requests until the client disconnects or idles, another client needs the slot or the memory, or the peer shuts
+/// down.
 pub async fn serve(
     stream: TcpStream,
     remote: IpAddr,
@@ -41,7 +42,7 @@ pub async fn serve(
     let activity = Arc::clone(slot.activity());
     tokio::select! {
         outcome = serve_client(stream, remote, &slot, &endpoint) => outcome,
-        () = activity.evicted() => Err("another client needs the slot".into()),
+        () = activity.evicted() => Err("another client needs the slot or the memory".into()),
     }
 }
 

@@ -14,7 +14,6 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Sleep, sleep};
-use tokio_util::sync::WaitForCancellationFutureOwned;
 
 /// A TCP stream that counts its bytes, and fails if the client stops reading for too long.
 pub struct MeteredStream {
@@ -24,16 +23,14 @@ pub struct MeteredStream {
     write_timer: Option<(Pin<Box<Sleep>>, ClientWait)>,
     head: HeadLimiter,
     reader: Arc<Reader>,
-    /// Ends when the client loses its responses.
-    shedding: Pin<Box<WaitForCancellationFutureOwned>>,
     activity: Arc<Activity>,
     sent: Counter,
     received: Counter,
 }
 
 impl MeteredStream {
-    /// Writes fail after `write_timeout` without progress, and when `reader` loses its responses. `head` limits the reads
-    /// of long request heads. `activity` learns whether the client reads.
+    /// Writes fail after `write_timeout` without progress. `head` limits the reads of long request heads. `reader` and
+    /// `activity` learn whether the client reads.
     pub fn new(
         stream: TcpStream,
         write_timeout: Duration,
@@ -47,7 +44,6 @@ impl MeteredStream {
             write_timeout,
             write_timer: None,
             head,
-            shedding: Box::pin(reader.shedding().cancelled_owned()),
             reader,
             activity,
             sent: metrics.sent(Transport::Http),
@@ -74,9 +70,7 @@ impl MeteredStream {
             let timer = Box::pin(sleep(*write_timeout));
             (timer, activity.wait_for_client())
         });
-        if self.shedding.as_mut().poll(cx).is_pending() {
-            ready!(write_timer.as_mut().poll(cx));
-        }
+        ready!(write_timer.as_mut().poll(cx));
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
     }
 }

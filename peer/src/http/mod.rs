@@ -22,6 +22,7 @@ mod quotes;
 mod refusal;
 mod request_context;
 mod request_timer;
+mod response_bytes;
 mod routes;
 mod stream_reset;
 mod web;

@@ -106,5 +106,5 @@ async fn ask_all<Q: NetworkQuestion>(
     let json = serde_json::to_vec(&Q::Response::from(answers)).expect("plain numbers and texts");
     let body = ChunkBody::from_bytes(json.into());
     service.record_bytes(client, body.length());
-    Ok(body.holding(permit))
+    Ok(permit.attach_to(body, client))
 }

@@ -5,10 +5,12 @@ use super::endpoint::{Admission, Endpoint};
 use super::error::HttpError;
 use super::head_limiter::HeadLimiter;
 use super::metering::is_metered;
+use super::stream_reset;
 use crate::client::Client;
 use crate::connection_slots::{Activity, Slot};
 use crate::readers::Reader;
 use axum::Router;
+use axum::body::Body;
 use axum::http::header::HOST;
 use axum::http::{HeaderValue, Response};
 use axum::response::IntoResponse;
@@ -42,14 +44,17 @@ impl RequestContext {
         Self {
             router: TowerToHyperService::new(router.clone()),
             hop,
-            client: endpoint.service.memory.http_client(hop),
+            client: endpoint
+                .service
+                .memory
+                .http_client(hop, slot.activity().closing.clone()),
             activity: Arc::clone(slot.activity()),
             unread: Arc::default(),
             endpoint: Arc::clone(endpoint),
         }
     }
 
-    /// The memory and the progress of the connection.
+    /// The memory and the progress of an HTTP/1 connection.
     pub fn reader(&self) -> &Arc<Reader> {
         &self.client.reader
     }
@@ -64,9 +69,10 @@ impl RequestContext {
         if let Some(permit) = head.complete() {
             request.extensions_mut().insert(permit);
         }
-        let response = self.answer(request, guards).await;
+        let reader = Arc::clone(self.reader());
+        let response = self.answer(request, guards, reader).await?;
         head.begin();
-        response
+        Ok(response.map(|(body, guards)| self.body(body, guards, None)))
     }
 
     /// Answers a request of an HTTP/2 connection.
@@ -75,6 +81,9 @@ impl RequestContext {
         mut request: Request<Incoming>,
     ) -> Result<Response<ActiveBody>, Infallible> {
         let guards = self.guards();
+        let closing = self.activity.closing.clone();
+        let memory = &self.endpoint.service.memory;
+        let reader = memory.request_reader(stream_reset::current(), closing);
         // The rest of the peer reads the host from the header, as in HTTP/1.
         let authority = request.uri().authority();
         if let Some(host) = authority.and_then(|host| HeaderValue::from_str(host.as_str()).ok()) {
@@ -88,10 +97,11 @@ impl RequestContext {
             // The head is in memory already, so it cannot wait for a permit.
             Err(_no_permit) => {
                 let response = HttpError::Busy.into_response();
-                return Ok(response.map(|body| self.body(body, guards)));
+                return Ok(response.map(|body| self.body(body, guards, Some(reader))));
             }
         }
-        self.answer(request, guards).await
+        let response = self.answer(request, guards, Arc::clone(&reader)).await?;
+        Ok(response.map(|(body, guards)| self.body(body, guards, Some(reader))))
     }
 
     fn guards(&self) -> RequestGuards {
@@ -101,12 +111,14 @@ impl RequestContext {
         }
     }
 
+    /// `reader` reads the response.
     async fn answer(
         &self,
         mut request: Request<Incoming>,
         mut guards: RequestGuards,
-    ) -> Result<Response<ActiveBody>, Infallible> {
-        let client = self.client_of(&request);
+        reader: Arc<Reader>,
+    ) -> Result<Response<(Body, RequestGuards)>, Infallible> {
+        let client = self.client_of(&request, reader);
         if client.ip != self.hop && is_metered(&request) {
             match self
                 .endpoint
@@ -122,30 +134,36 @@ impl RequestContext {
         }
         request.extensions_mut().insert(client);
         let response = self.router.call(request).await?;
-        Ok(response.map(|body| self.body(body, guards)))
+        Ok(response.map(|body| (body, guards)))
     }
 
-    fn body(&self, body: axum::body::Body, guards: RequestGuards) -> ActiveBody {
+    /// `multiplexed` is the reader of an HTTP/2 request.
+    fn body(
+        &self,
+        body: Body,
+        guards: RequestGuards,
+        multiplexed: Option<Arc<Reader>>,
+    ) -> ActiveBody {
         ActiveBody::new(
             body,
             guards,
             Arc::clone(&self.unread),
             Arc::clone(&self.activity),
+            multiplexed,
         )
     }
 
     /// The client of a request. A proxy may send the requests of many clients on one connection.
-    fn client_of(&self, request: &Request<Incoming>) -> Client {
+    fn client_of(&self, request: &Request<Incoming>, reader: Arc<Reader>) -> Client {
         if let Admission::Clients { proxies, .. } = &self.endpoint.admission {
             let ip = proxies.client_of(self.hop, request.headers());
             if ip != self.hop {
-                // The proxy reads for all clients of its connection.
-                return Client {
-                    reader: Arc::clone(self.reader()),
-                    ..self.endpoint.service.memory.http_client(ip)
-                };
+                return self.endpoint.service.memory.proxied_client(ip, reader);
             }
         }
-        self.client.clone()
+        Client {
+            reader,
+            ..self.client.clone()
+        }
     }
 }

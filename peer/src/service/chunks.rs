@@ -142,12 +142,12 @@ impl Service {
         permit: ChunkPermit,
         is_charged: bool,
     ) -> Result<Found, Unavailable> {
-        if let Some(body) = self.read(address, permit).await? {
+        if let Some(body) = self.read(client, address, permit).await? {
             return Ok(Found { body, is_charged });
         }
         let is_charged = self.look_up(client, address, via).await? || is_charged;
         let permit = self.acquire_chunk(client).await.ok_or(Status::Busy)?;
-        match self.read(address, permit).await? {
+        match self.read(client, address, permit).await? {
             Some(body) => Ok(Found { body, is_charged }),
             // Other chunks arrived while the client waited for memory, and the store did not take this one.
             None => Err(Status::Busy.into()),
@@ -157,16 +157,18 @@ impl Service {
     /// Reads a chunk that is at hand.
     async fn read(
         &self,
+        client: &Client,
         address: Address,
         permit: ChunkPermit,
     ) -> Result<Option<ChunkBody>, Unavailable> {
         let source = Arc::clone(&self.source);
         let reading = CompleteOnDrop::new(async move {
             let found = source.get(address).await?;
-            Ok(found.map(|body| hold_permit(body, permit)))
+            Ok(found.map(|body| (body, permit)))
         });
         match timeout(self.limits.request_timeout, reading).await {
-            Ok(found) => found.map_err(|error| status_of_error(address, &error)),
+            Ok(Ok(found)) => Ok(found.map(|(body, permit)| permit.attach_to(body, client))),
+            Ok(Err(error)) => Err(status_of_error(address, &error)),
             Err(_elapsed) => Err(Status::Busy.into()),
         }
     }
@@ -252,10 +254,4 @@ impl Service {
         self.metrics.count_answer(client.transport, status.name());
         outcome
     }
-}
-
-/// The body keeps the part of the permit that its length needs.
-fn hold_permit(body: ChunkBody, mut permit: ChunkPermit) -> ChunkBody {
-    permit.shrink_to(body.length());
-    body.holding(permit)
 }

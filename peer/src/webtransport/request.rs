@@ -271,6 +271,8 @@ impl RequestStream {
     }
 
     async fn read_body(&mut self, length: usize) -> Result<Bytes, RequestError> {
+        // The client decides how long the memory for its bytes is in use.
+        let _held = self.context.client.reader.hold(length);
         self.received
             .reserve(length.saturating_sub(self.received.len()));
         while self.received.len() < length {

@@ -1,7 +1,7 @@
 //! HTTP/2, with the limits of HTTP/1 connections and of sessions.
 
 use crate::certificate_authority::{CertificateAuthority, flags};
-use crate::client_network::authority;
+use crate::client_network::{authority, connect_from};
 use crate::test_peer::{TEST_TIMEOUT, TestPeer, chunk};
 use antway_peer::limits::{
     HTTP2_STREAMS, MAX_CHUNK_BYTES, MAX_HTTP_HEAD_BYTES, MAX_LONG_HTTP_HEADS,
@@ -10,7 +10,7 @@ use antway_peer::source::Chunk;
 use bytes::Bytes;
 use futures_util::future::{join_all, poll_fn};
 use h2::client::{ResponseFuture, SendRequest};
-use h2::{Ping, PingPong, Reason, RecvStream};
+use h2::{Ping, PingPong, Reason, RecvStream, SendStream};
 use hyper::{Method, Request, StatusCode};
 use rustls::pki_types::ServerName;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
 /// A connection to a peer with a certificate of an authority.
-struct Client {
+pub struct Client {
     requests: SendRequest<Bytes>,
     pings: PingPong,
     /// Ends with the connection.
@@ -33,16 +33,32 @@ struct Client {
 }
 
 async fn start(more: &[&str]) -> (TestPeer, CertificateAuthority, TempDir) {
-    let files = TempDir::new().unwrap();
-    let ca = CertificateAuthority::new();
-    ca.issue(files.path());
-    let [cert, key] = flags(&files);
-    let peer = TestPeer::start(&[&[&*cert, &*key][..], more].concat()).await;
+    let (ca, files, certificate) = certificate();
+    let certificate = certificate.each_ref().map(String::as_str);
+    let peer = TestPeer::start(&[&certificate[..], more].concat()).await;
     (peer, ca, files)
 }
 
+/// An authority, and the flags of a peer with its certificate in the folder.
+pub fn certificate() -> (CertificateAuthority, TempDir, [String; 2]) {
+    let files = TempDir::new().unwrap();
+    let ca = CertificateAuthority::new();
+    ca.issue(files.path());
+    let flags = flags(&files);
+    (ca, files, flags)
+}
+
 async fn connect_tls(peer: &TestPeer, ca: &CertificateAuthority) -> TlsStream<TcpStream> {
-    let stream = TcpStream::connect(authority(peer)).await.unwrap();
+    connect_tls_from("127.0.0.1", peer, ca).await
+}
+
+/// Connects from this loopback address.
+pub async fn connect_tls_from(
+    source: &str,
+    peer: &TestPeer,
+    ca: &CertificateAuthority,
+) -> TlsStream<TcpStream> {
+    let stream = connect_from(source, peer).await;
     let tls = TlsConnector::from(Arc::new(ca.client_tls(b"h2")));
     let name = ServerName::try_from("localhost").unwrap();
     let stream = tls.connect(name, stream).await.unwrap();
@@ -52,11 +68,22 @@ async fn connect_tls(peer: &TestPeer, ca: &CertificateAuthority) -> TlsStream<Tc
 
 impl Client {
     async fn connect(peer: &TestPeer, ca: &CertificateAuthority) -> Self {
-        let stream = connect_tls(peer, ca).await;
+        Self::connect_from("127.0.0.1", peer, ca, 65_535).await
+    }
+
+    /// Connects from this loopback address, with this window for each response.
+    pub async fn connect_from(
+        source: &str,
+        peer: &TestPeer,
+        ca: &CertificateAuthority,
+        window: u32,
+    ) -> Self {
+        let stream = connect_tls_from(source, peer, ca).await;
         let mut builder = h2::client::Builder::new();
         builder.max_header_list_size(1 << 20);
+        builder.initial_window_size(window);
         // One unread response must not take the window of all.
-        builder.initial_connection_window_size(1 << 20);
+        builder.initial_connection_window_size(1 << 30);
         let (requests, mut connection) = builder.handshake(stream).await.unwrap();
         Self {
             requests,
@@ -66,11 +93,11 @@ impl Client {
         }
     }
 
-    fn uri(&self, path: &str) -> String {
+    pub fn uri(&self, path: &str) -> String {
         format!("https://{}{path}", self.authority)
     }
 
-    async fn begin(&mut self, request: Request<()>, body: &[u8]) -> ResponseFuture {
+    pub async fn begin(&mut self, request: Request<()>, body: &[u8]) -> ResponseFuture {
         poll_fn(|cx| self.requests.poll_ready(cx)).await.unwrap();
         let (response, mut send) = self
             .requests
@@ -82,12 +109,21 @@ impl Client {
         response
     }
 
-    async fn begin_get(&mut self, path: &str) -> ResponseFuture {
+    /// Begins an upload whose bytes never come, so that the peer waits for them.
+    pub async fn begin_upload(
+        &mut self,
+        request: Request<()>,
+    ) -> (ResponseFuture, SendStream<Bytes>) {
+        poll_fn(|cx| self.requests.poll_ready(cx)).await.unwrap();
+        self.requests.send_request(request, false).unwrap()
+    }
+
+    pub async fn begin_get(&mut self, path: &str) -> ResponseFuture {
         let request = Request::get(self.uri(path)).body(()).unwrap();
         self.begin(request, b"").await
     }
 
-    async fn get(&mut self, path: &str) -> (StatusCode, Vec<u8>) {
+    pub async fn get(&mut self, path: &str) -> (StatusCode, Vec<u8>) {
         let response = self.begin_get(path).await;
         read(response).await
     }
@@ -102,7 +138,7 @@ impl Client {
     }
 }
 
-async fn read(response: ResponseFuture) -> (StatusCode, Vec<u8>) {
+pub async fn read(response: ResponseFuture) -> (StatusCode, Vec<u8>) {
     let response = timeout(TEST_TIMEOUT, response)
         .await
         .expect("an answer soon")
@@ -121,7 +157,7 @@ async fn read_body(mut body: RecvStream) -> Vec<u8> {
     bytes
 }
 
-fn path_of(chunk: &Chunk) -> String {
+pub fn path_of(chunk: &Chunk) -> String {
     format!("/chunk/{}", chunk.address())
 }
 

@@ -20,6 +20,7 @@ mod slow_lookups;
 mod starvation;
 mod tracked_source;
 mod udp_relay;
+mod unread_http2;
 mod web_files;
 
 #[allow(dead_code, reason = "shared with another test program")]
