@@ -98,7 +98,8 @@ impl Access {
         )
     }
 
-    /// Lowers the number of HTTP connections, because the process cannot open more files. Returns the new number.
+    /// Lowers the number of HTTP connections for a while, because the process cannot open more files. Returns the new
+    /// number.
     pub fn lower_http_connections(&self) -> usize {
         self.http.lower_total(SPARE_FILES)
     }

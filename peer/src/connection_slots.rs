@@ -13,18 +13,19 @@ use ipnet::IpNet;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The minimum time between two reductions of the number of connections.
 const LOWERING_INTERVAL: Duration = Duration::from_secs(1);
 
+/// Without another reduction, the number of connections doubles after each of these intervals, up to the limit. Files may
+/// have run out for a short time only.
+const RAISING_INTERVAL: Duration = Duration::from_secs(5);
+
 /// The slots of one transport.
 pub struct ConnectionSlots {
     limits: SlotLimits,
-    /// The number of connections, which may be lower than in `limits`.
-    total: AtomicUsize,
     state: Mutex<State>,
 }
 
@@ -79,9 +80,24 @@ struct State {
     next_id: u64,
     entries: HashMap<u64, Entry>,
     reserved: usize,
-    lowered_at: Option<Instant>,
+    lowered: Option<Lowered>,
     /// The number of connections of each network, and of each site.
     networks: HashMap<IpNet, usize>,
+}
+
+/// A reduction of the number of connections.
+#[derive(Clone, Copy)]
+struct Lowered {
+    total: usize,
+    at: Instant,
+}
+
+impl Lowered {
+    /// The number of connections now, without the limit.
+    fn total(self) -> usize {
+        let intervals = self.at.elapsed().as_secs() / RAISING_INTERVAL.as_secs();
+        self.total.saturating_mul(1 << intervals.min(31))
+    }
 }
 
 struct Entry {
@@ -95,7 +111,6 @@ impl ConnectionSlots {
     /// All slots are free.
     pub fn new(limits: SlotLimits) -> Arc<Self> {
         Arc::new(Self {
-            total: AtomicUsize::new(limits.total),
             limits,
             state: Mutex::default(),
         })
@@ -107,7 +122,7 @@ impl ConnectionSlots {
         let mut state = self.lock();
         self.check_networks(&state, networks)?;
         let mut is_reserved = false;
-        let total = self.total.load(Relaxed);
+        let total = self.total(&state);
         if state.entries.len() - state.reserved >= total && !state.evict(false) {
             if state.reserved >= self.limits.reserved && !state.evict(true) {
                 return Err(Refusal::Full);
@@ -132,7 +147,7 @@ impl ConnectionSlots {
     pub fn is_half_full(&self, ip: Option<IpAddr>) -> bool {
         let state = self.lock();
         let has_half = |taken: usize, all: usize| taken > 0 && taken >= all / 2;
-        has_half(state.entries.len(), self.total.load(Relaxed))
+        has_half(state.entries.len(), self.total(&state))
             || ip.map(ClientNetworks::of).is_some_and(|networks| {
                 let site = networks.site.map_or(0, |site| state.count(site));
                 has_half(state.count(networks.own), self.limits.per_network)
@@ -141,21 +156,31 @@ impl ConnectionSlots {
     }
 
     /// Lowers the number of connections to `spare` less than there are now, and closes idle ones. Returns the new
-    /// number. The process cannot have more.
+    /// number. The process cannot have more at present.
     pub fn lower_total(&self, spare: usize) -> usize {
         let mut state = self.lock();
         // The closed connections need a moment to end.
         let is_recent = state
-            .lowered_at
-            .is_some_and(|lowered_at| lowered_at.elapsed() < LOWERING_INTERVAL);
+            .lowered
+            .is_some_and(|lowered| lowered.at.elapsed() < LOWERING_INTERVAL);
+        let present = self.total(&state);
         if is_recent {
-            return self.total.load(Relaxed);
+            return present;
         }
-        state.lowered_at = Some(Instant::now());
-        let total = state.entries.len().saturating_sub(spare).max(1);
-        let total = self.total.fetch_min(total, Relaxed).min(total);
+        let total = state.entries.len().saturating_sub(spare);
+        let total = total.clamp(1, present);
+        state.lowered = Some(Lowered {
+            total,
+            at: Instant::now(),
+        });
         while state.entries.len() > total && (state.evict(true) || state.evict(false)) {}
         total
+    }
+
+    /// The number of connections now.
+    fn total(&self, state: &State) -> usize {
+        let lowered = state.lowered.map_or(usize::MAX, Lowered::total);
+        lowered.min(self.limits.total)
     }
 
     fn check_networks(

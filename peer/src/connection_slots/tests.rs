@@ -142,10 +142,39 @@ fn the_number_of_connections_can_be_lowered() {
         "the new connection takes the place of an idle one"
     );
     assert_eq!(slots.lower_total(4), 6, "not again at once");
-    slots.lock().lowered_at = None;
+    age_lowering(&slots, LOWERING_INTERVAL);
     assert_eq!(
         slots.lower_total(100),
         1,
         "one connection is always possible"
     );
+}
+
+#[test]
+fn a_lowered_number_of_connections_rises_again() {
+    let slots = slots(100);
+    let held: Vec<_> = (0..10).map(|_| slots.take(None).unwrap()).collect();
+    assert_eq!(slots.lower_total(7), 3);
+    drop(held);
+    let most = || {
+        let mut held = Vec::new();
+        let mut requests = Vec::new();
+        while let Ok(slot) = slots.take(None) {
+            if slot.is_reserved() {
+                break;
+            }
+            requests.push(slot.activity.begin_request());
+            held.push(slot);
+        }
+        held.len()
+    };
+    for expected in [3, 6, 12, 24, 48, 96, 100, 100] {
+        assert_eq!(most(), expected);
+        age_lowering(&slots, RAISING_INTERVAL);
+    }
+}
+
+/// Makes the last reduction look older, instead of a real wait.
+fn age_lowering(slots: &ConnectionSlots, time: Duration) {
+    slots.lock().lowered.as_mut().unwrap().at -= time;
 }

@@ -6,9 +6,10 @@ use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 use tempfile::TempDir;
 use tokio::net::TcpStream;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 /// A peer in its own process, with one stored chunk. It is killed on drop.
 struct LimitedPeer {
@@ -53,6 +54,38 @@ impl LimitedPeer {
         }
     }
 
+    /// Limits the files of the running process.
+    fn limit_files(&self, number: usize) {
+        let mut prlimit = Command::new("prlimit");
+        prlimit.args(["--pid", &self.process.id().to_string()]);
+        prlimit.arg(format!("--nofile={number}:200"));
+        assert!(prlimit.status().unwrap().success());
+    }
+
+    fn open_files(&self) -> usize {
+        let folder = format!("/proc/{}/fd", self.process.id());
+        fs::read_dir(folder).unwrap().count()
+    }
+
+    /// The number of open connections.
+    async fn connections(&self) -> usize {
+        let metrics = String::from_utf8(get(&self.http, "/metrics").await.body).unwrap();
+        let mut lines = metrics.lines();
+        let open = lines.find_map(|line| line.strip_prefix("antway_peer_http_connections "));
+        open.map_or(0, |open| open.parse().unwrap())
+    }
+
+    async fn wait_for_connections(&self, number: usize) {
+        let all_open = async {
+            while self.connections().await < number {
+                sleep(Duration::from_millis(20)).await;
+            }
+        };
+        timeout(TEST_TIMEOUT, all_open)
+            .await
+            .expect("all connections soon");
+    }
+
     async fn open_idle_connections(&self, count: usize) -> Vec<TcpStream> {
         let authority = self.http.strip_prefix("http://").unwrap();
         let mut idle = Vec::new();
@@ -87,17 +120,32 @@ async fn answers_although_idle_connections_use_up_all_files() {
 async fn raises_the_soft_limit_of_open_files() {
     let peer = LimitedPeer::start("ulimit -S -n 64");
     let _idle = peer.open_idle_connections(100).await;
-    let all_open = async {
+    peer.wait_for_connections(100).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn allows_all_connections_again_after_files_ran_out() {
+    let peer = LimitedPeer::start("ulimit -n 200");
+    let mut idle = peer.open_idle_connections(60).await;
+    peer.wait_for_connections(60).await;
+    peer.limit_files(peer.open_files());
+    idle.extend(peer.open_idle_connections(10).await);
+    // The peer has closed connections, so there are files for this one.
+    let answer = timeout(TEST_TIMEOUT, get(&peer.http, "/-/health"));
+    assert_eq!(answer.await.expect("an answer soon").status, 200);
+    drop(idle);
+    peer.limit_files(200);
+    let recovered = async {
         loop {
-            let metrics = String::from_utf8(get(&peer.http, "/metrics").await.body).unwrap();
-            let mut lines = metrics.lines();
-            let open = lines.find_map(|line| line.strip_prefix("antway_peer_http_connections "));
-            if open.is_some_and(|open| open.parse::<usize>().unwrap() >= 100) {
+            let idle = peer.open_idle_connections(60).await;
+            if peer.connections().await >= 60 {
                 break;
             }
+            drop(idle);
+            sleep(Duration::from_millis(500)).await;
         }
     };
-    timeout(TEST_TIMEOUT, all_open)
+    timeout(3 * TEST_TIMEOUT, recovered)
         .await
-        .expect("100 connections soon");
+        .expect("60 connections again");
 }
