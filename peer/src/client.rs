@@ -1,9 +1,9 @@
 //! Clients, and the address that their limits apply to.
 
-use crate::memory_pool::RecentUse;
 use crate::metrics::Transport;
 use crate::network_quotas::NetworkQuotas;
 use crate::network_usage::NetworkUsage;
+use crate::pool::{Pool, PoolPermit, Quota};
 use crate::rate_limiter::RateLimiter;
 use crate::readers::Reader;
 use ipnet::IpNet;
@@ -27,22 +27,24 @@ pub struct Client {
 }
 
 impl Client {
-    /// The memory that the client's network held recently. `None` for loopback.
-    pub fn recent_memory(&self) -> Option<&Arc<RecentUse>> {
-        self.network.as_ref().map(|network| &network.recent_memory)
+    /// The quotas of the client's networks that `quota` names.
+    pub fn quotas(&self, quota: impl Fn(&NetworkQuotas) -> &Quota) -> Vec<&Quota> {
+        quotas_of(self.network.as_deref(), quota)
     }
+}
 
-    /// The client's memory quotas, in the order in which permits are acquired.
-    pub fn memory_quotas(&self) -> impl Iterator<Item = &Arc<Semaphore>> {
-        let networks = self.network.iter().flat_map(|network| network.with_site());
-        let shared = networks.map(|network| &network.memory);
-        [&self.session_memory].into_iter().chain(shared)
-    }
+fn quotas_of(
+    network: Option<&NetworkQuotas>,
+    quota: impl Fn(&NetworkQuotas) -> &Quota,
+) -> Vec<&Quota> {
+    let networks = network.into_iter().flat_map(NetworkQuotas::with_site);
+    networks.map(quota).collect()
 }
 
 /// The permit for one lookup at the upstreams, or for other work outside of this peer. It is released on drop.
 pub struct LookupPermit {
     _parts: Vec<OwnedSemaphorePermit>,
+    _total: PoolPermit,
     /// Otherwise a client that disconnects and connects again would get new quotas.
     _network: Option<Arc<NetworkQuotas>>,
 }
@@ -72,27 +74,26 @@ impl LookupAccount {
         }
     }
 
-    /// Waits for a permit of the quota of each of the client's networks, and then for one of `all`. A network over its quota does not delay
-    /// other networks.
-    pub async fn acquire_lookup(&self, all: &Arc<Semaphore>) -> LookupPermit {
+    /// Waits for a permit of the quota of each of the client's networks, and then for one of `all`. A network over its quota
+    /// does not delay other networks, and a network with many recent lookups leaves some to others.
+    pub async fn acquire_lookup(&self, all: &Arc<Pool>) -> LookupPermit {
         self.acquire(|network| &network.lookups, all).await
     }
 
     /// As [`Self::acquire_lookup`], but the quota of a network is the one that `quota` names.
     pub async fn acquire(
         &self,
-        quota: impl Fn(&NetworkQuotas) -> &Arc<Semaphore>,
-        all: &Arc<Semaphore>,
+        quota: impl Fn(&NetworkQuotas) -> &Quota,
+        all: &Arc<Pool>,
     ) -> LookupPermit {
-        let networks = self.network.iter().flat_map(|network| network.with_site());
-        let shared = networks.map(quota);
-        let mut parts = Vec::with_capacity(3);
-        for semaphore in shared.chain([all]) {
-            let permit = Arc::clone(semaphore).acquire_owned().await;
-            parts.push(permit.expect("the semaphore is never closed"));
+        let quotas = quotas_of(self.network.as_deref(), quota);
+        let mut parts = Vec::with_capacity(quotas.len());
+        for quota in &quotas {
+            parts.push(quota.acquire(1).await);
         }
         LookupPermit {
             _parts: parts,
+            _total: all.acquire_in_turn(1, &quotas).await,
             _network: self.network.clone(),
         }
     }

@@ -228,9 +228,9 @@ pub const STALL_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long after a request the rest of its response counts as use of the connection.
 pub const FLUSH_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Over this time, the memory that a network holds is averaged. The more it is, the more memory the network leaves to
-/// others.
-pub const MEMORY_USE_PERIOD: Duration = Duration::from_secs(10);
+/// Over this time, the memory that a network holds is averaged, and the work for it outside of this peer. The more it is,
+/// the more of it the network leaves to others.
+pub const POOL_USE_PERIOD: Duration = Duration::from_secs(10);
 
 /// A client is not slow if it reads the chunks that it holds in memory within this time.
 pub const MAX_DRAIN_TIME: Duration = Duration::from_secs(10);

@@ -4,10 +4,10 @@
 //! The QUIC library drops bytes when the client has acknowledged them, and hyper when it has written them.
 
 use crate::client::Client;
-use crate::limits::{Limits, PRESSURE_PERIOD};
-use crate::memory_pool::{MemoryPool, PoolPermit, UNIT_BYTES, UNITS_PER_CHUNK, chunk_semaphore};
+use crate::limits::{Limits, MAX_CHUNK_BYTES, PRESSURE_PERIOD};
 use crate::metrics::Transport;
 use crate::network_quotas::{NetworkQuotas, QuotaRegistry};
+use crate::pool::{Pool, PoolPermit, Quota, acquire_units};
 use crate::readers::{Reader, Readers};
 use crate::source::ChunkBody;
 use std::net::IpAddr;
@@ -19,9 +19,20 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
+/// The memory that one unit stands for, in bytes. Small chunks take less than the memory of a large one.
+const UNIT_BYTES: u32 = 64 * 1024;
+
+/// The number of units for a chunk of unknown length.
+const UNITS_PER_CHUNK: u32 = MAX_CHUNK_BYTES / UNIT_BYTES;
+
+/// The units for the memory of `chunks` large chunks.
+pub fn units_of(chunks: usize) -> usize {
+    chunks * UNITS_PER_CHUNK as usize
+}
+
 /// Permits for the chunks of all clients.
 pub struct ChunkMemory {
-    all: Arc<MemoryPool>,
+    all: Arc<Pool>,
     readers: Readers,
     /// The number of requests that wait for the memory of all clients.
     waiting: AtomicUsize,
@@ -60,10 +71,7 @@ impl ChunkMemory {
     /// Creates the permits and quotas of `limits`.
     pub fn new(limits: &Limits) -> Self {
         Self {
-            all: MemoryPool::new(
-                limits.chunks_in_memory * UNITS_PER_CHUNK as usize,
-                UNITS_PER_CHUNK as usize,
-            ),
+            all: Pool::new(units_of(limits.chunks_in_memory)),
             readers: Readers::default(),
             waiting: AtomicUsize::new(0),
             session_quota: limits.chunks_per_session(),
@@ -101,7 +109,7 @@ impl ChunkMemory {
         Client {
             transport,
             ip,
-            session_memory: Arc::new(chunk_semaphore(self.session_quota)),
+            session_memory: Arc::new(Semaphore::new(units_of(self.session_quota))),
             reader,
             network: self.networks.of(ip),
         }
@@ -110,42 +118,27 @@ impl ChunkMemory {
     /// Waits for a permit of each of the client's quotas, and then for one of the total. All clients acquire in this
     /// order, so no deadlock is possible.
     pub async fn acquire(&self, client: &Client) -> ChunkPermit {
-        let mut parts = Vec::with_capacity(3);
-        for quota in client.memory_quotas() {
-            parts.push(acquire_units(quota).await);
+        let quotas = client.quotas(|network| &network.memory);
+        let mut parts = vec![acquire_units(&client.session_memory, UNITS_PER_CHUNK).await];
+        for quota in &quotas {
+            parts.push(quota.acquire(UNITS_PER_CHUNK).await);
         }
-        let total = match self.all.try_acquire(client.recent_memory()) {
-            Some(permit) => permit,
-            None => self.wait_for_memory(client).await,
-        };
         ChunkPermit {
             parts,
-            total,
+            total: self.acquire_total(&quotas).await,
             _network: client.network.clone(),
         }
     }
 
-    /// Waits for a permit of the total. Each network has one place among those that wait, so the requests of one network
-    /// do not delay those of another. Meanwhile slow clients lose their responses.
-    async fn wait_for_memory(&self, client: &Client) -> PoolPermit {
+    /// Waits for a permit of the total. Meanwhile slow clients lose their responses.
+    async fn acquire_total(&self, quotas: &[&Quota]) -> PoolPermit {
         let _waiting = Waiting::new(&self.waiting);
-        let mut acquiring = pin!(async {
-            let networks = client
-                .network
-                .iter()
-                .flat_map(|network| network.with_site());
-            let mut turns = Vec::with_capacity(2);
-            for network in networks {
-                let turn = network.turn.acquire().await;
-                turns.push(turn.expect("the semaphore is never closed"));
-            }
-            self.all.acquire(client.recent_memory()).await
-        });
+        let mut acquiring = pin!(self.all.acquire_in_turn(UNITS_PER_CHUNK, quotas));
         loop {
             tokio::select! {
+                biased;
                 permit = acquiring.as_mut() => break permit,
                 () = sleep(PRESSURE_PERIOD) => {
-                    self.all.grant();
                     self.readers.shed_slowest(Instant::now(), self.waiting.load(Relaxed));
                 }
             }
@@ -169,16 +162,10 @@ impl Drop for Waiting<'_> {
     }
 }
 
-async fn acquire_units(semaphore: &Arc<Semaphore>) -> OwnedSemaphorePermit {
-    let permits = Arc::clone(semaphore).acquire_many_owned(UNITS_PER_CHUNK);
-    permits.await.expect("the semaphore is never closed")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::client::LookupAccount;
-    use crate::limits::MAX_CHUNK_BYTES;
     use futures_util::FutureExt;
     use tokio::task::unconstrained;
 
@@ -274,13 +261,13 @@ mod tests {
             lookups: 4,
             ..Limits::default()
         });
-        let all = Arc::new(Semaphore::new(4));
+        let all = Pool::new(4);
         let usage = Arc::default();
         let look_up = |address| {
             // Each lookup has a connection of its own, which is closed at once.
             let client = http_client(&memory, address);
             let account = LookupAccount::new(&client, &usage, None);
-            account.acquire_lookup(&all).now_or_never()
+            unconstrained(account.acquire_lookup(&all)).now_or_never()
         };
         let greedy: Vec<_> = (0..4).map_while(|_| look_up("203.0.113.1")).collect();
         assert_eq!(greedy.len(), 2);
@@ -297,8 +284,8 @@ mod tests {
         let usage = Arc::default();
         let client = http_client(&memory, "203.0.113.1");
         let account = LookupAccount::new(&client, &usage, None);
-        let acquired = |all: usize, quota: fn(&NetworkQuotas) -> &Arc<Semaphore>| {
-            let all = Arc::new(Semaphore::new(all));
+        let acquired = |all: usize, quota: fn(&NetworkQuotas) -> &Quota| {
+            let all = Pool::new(all);
             let permits = (0..64).map_while(|_| account.acquire(quota, &all).now_or_never());
             permits.collect::<Vec<_>>().len()
         };

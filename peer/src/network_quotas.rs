@@ -2,29 +2,25 @@
 
 use crate::client::ClientNetworks;
 use crate::limits::{Limits, MAX_NETWORK_READS, MAX_PAID_RECORDS, network_share, site_share};
-use crate::memory_pool::{RecentUse, chunk_semaphore};
+use crate::memory::units_of;
+use crate::pool::Quota;
 use ipnet::IpNet;
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
-use tokio::sync::Semaphore;
 
 /// The quotas that all clients of one network share.
 pub struct NetworkQuotas {
-    /// The memory for chunks.
-    pub memory: Arc<Semaphore>,
+    /// The memory for chunks, in units.
+    pub memory: Quota,
     /// The lookups at upstreams.
-    pub lookups: Arc<Semaphore>,
+    pub lookups: Quota,
     /// The requests for quotes and for paid uploads.
-    pub paid_requests: Arc<Semaphore>,
+    pub paid_requests: Quota,
     /// The records of these requests that are asked for, or on their way, at the same time.
-    pub paid_records: Arc<Semaphore>,
+    pub paid_records: Quota,
     /// The reads of the network for requests that are only about it.
-    pub network_reads: Arc<Semaphore>,
-    /// The memory for chunks that the network held recently.
-    pub recent_memory: Arc<RecentUse>,
-    /// The one place of the network in the queue for the memory of all clients.
-    pub turn: Semaphore,
+    pub network_reads: Quota,
     /// The quotas of the /48 around an IPv6 /64.
     pub site: Option<Arc<Self>>,
 }
@@ -104,13 +100,11 @@ impl QuotaRegistry {
             networks.retain(|_, quotas| quotas.strong_count() > 0);
         }
         let quotas = Arc::new(NetworkQuotas {
-            memory: Arc::new(chunk_semaphore(shares.chunks)),
-            lookups: Arc::new(Semaphore::new(shares.lookups)),
-            paid_requests: Arc::new(Semaphore::new(shares.paid_requests)),
-            paid_records: Arc::new(Semaphore::new(shares.paid_records)),
-            network_reads: Arc::new(Semaphore::new(shares.network_reads)),
-            recent_memory: Arc::default(),
-            turn: Semaphore::new(1),
+            memory: Quota::new(units_of(shares.chunks)),
+            lookups: Quota::new(shares.lookups),
+            paid_requests: Quota::new(shares.paid_requests),
+            paid_records: Quota::new(shares.paid_records),
+            network_reads: Quota::new(shares.network_reads),
             site,
         });
         networks.insert(network, Arc::downgrade(&quotas));

@@ -6,12 +6,12 @@ use super::guarded_upstream::GuardedUpstream;
 use crate::client::{LookupAccount, LookupPermit};
 use crate::network::NetworkStatus;
 use crate::paid_uploads::RelayedNetwork;
+use crate::pool::Pool;
 use crate::source::SourceError;
 use crate::upstream::Upstream;
 use crate::via::{PeerId, Via};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 
 /// All upstreams, in the order in which they are asked.
@@ -19,10 +19,10 @@ pub struct UpstreamSet {
     all: Vec<GuardedUpstream>,
     id: PeerId,
     config: PullThroughConfig,
-    lookup_permits: Arc<Semaphore>,
+    lookup_permits: Arc<Pool>,
     /// Lookups for peers have permits of their own. Otherwise the lookups of two peers, which are each other's
     /// upstreams, could wait for each other.
-    peer_lookup_permits: Arc<Semaphore>,
+    peer_lookup_permits: Arc<Pool>,
 }
 
 impl UpstreamSet {
@@ -32,8 +32,8 @@ impl UpstreamSet {
             all: upstreams.into_iter().map(GuardedUpstream::new).collect(),
             id: PeerId::random(),
             config,
-            lookup_permits: Arc::new(Semaphore::new(config.lookups)),
-            peer_lookup_permits: Arc::new(Semaphore::new(config.lookups)),
+            lookup_permits: Pool::new(config.lookups),
+            peer_lookup_permits: Pool::new(config.lookups),
         }
     }
 

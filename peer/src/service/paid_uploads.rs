@@ -13,17 +13,17 @@ use crate::paid_uploads::{
     RelayedNetwork, StoreError,
 };
 use crate::pointer;
+use crate::pool::Pool;
 use std::sync::Arc;
-use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 /// The network that takes paid records.
 pub struct PaidUploads {
     chain: PaymentChain,
     network: Arc<dyn RelayedNetwork>,
-    requests: Arc<Semaphore>,
-    records: Arc<Semaphore>,
-    reads: Arc<Semaphore>,
+    requests: Arc<Pool>,
+    records: Arc<Pool>,
+    reads: Arc<Pool>,
 }
 
 /// The permit for a request that may wait for the network: one of its client's network, and one of all.
@@ -38,9 +38,9 @@ impl PaidUploads {
         Self {
             chain,
             network,
-            requests: Arc::new(Semaphore::new(limits.paid_requests())),
-            records: Arc::new(Semaphore::new(MAX_PAID_RECORDS)),
-            reads: Arc::new(Semaphore::new(MAX_NETWORK_READS)),
+            requests: Pool::new(limits.paid_requests()),
+            records: Pool::new(MAX_PAID_RECORDS),
+            reads: Pool::new(MAX_NETWORK_READS),
         }
     }
 }

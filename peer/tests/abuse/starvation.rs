@@ -1,5 +1,6 @@
 //! Requests for chunks that the peer does not have must not stop requests for chunks that it has.
 
+use crate::client_network::{connect_from, get_from};
 use crate::gate::{StalledSource, Stalls};
 use crate::session::{Session, cancel, get_request, parse_get, read_all, send_all};
 use crate::stub_http_server::{StubHttpServer, StubResponse};
@@ -134,6 +135,52 @@ async fn lookups_over_the_limit_wait_and_stored_chunks_do_not() {
         assert_eq!(answer.unwrap(), [1, 0, 0, 0, 0]);
     }
     assert_eq!(silent.request_heads().len(), 8);
+    peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn networks_with_many_lookups_leave_some_to_others() {
+    let wanted: Vec<_> = (0..3).map(|seed| chunk(seed, 1000)).collect();
+    let bodies: HashMap<_, _> = wanted
+        .iter()
+        .map(|chunk| (path(chunk), chunk.bytes().to_vec()))
+        .collect();
+    let silence = Arc::new(Semaphore::new(0));
+    let upstream = StubHttpServer::start({
+        let silence = Arc::clone(&silence);
+        move |path| match bodies.get(path) {
+            Some(bytes) => StubResponse::new(200, bytes.clone()),
+            None => StubResponse::new(404, "").gated_by(&silence),
+        }
+    })
+    .await;
+    let url = format!("--upstream={}", upstream.url);
+    let flags = [
+        &*url,
+        "--max-lookups=64",
+        "--limit-loopback",
+        "--upstream-timeout=60s",
+        "--client-wait=5s",
+    ];
+    let peer = TestPeer::start(&flags).await;
+    let mut waiting = Vec::new();
+    for network in 1..=3 {
+        for seed in 0..32 {
+            let mut stream = connect_from(&format!("127.0.1.{network}"), &peer).await;
+            let address = absent(100 * network + seed);
+            let get = format!("GET /chunk/{address} HTTP/1.1\r\nHost: x\r\n\r\n");
+            stream.write_all(get.as_bytes()).await.unwrap();
+            waiting.push(stream);
+        }
+    }
+    upstream.wait_for_requests(56).await;
+    // Without a reserve, the others would follow now.
+    sleep(Duration::from_millis(300)).await;
+    for chunk in &wanted {
+        let response = get_from("127.0.9.1", &peer, &path(chunk)).await;
+        assert!(response.status == 200 && response.body == chunk.bytes()[..]);
+    }
+    silence.add_permits(1000);
     peer.stop().await;
 }
 
