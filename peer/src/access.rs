@@ -14,7 +14,7 @@ pub struct Access {
     sessions: Arc<ConnectionSlots>,
     connection_rate: RateLimiter,
     total_connection_rate: TotalRateLimiter,
-    proxied_requests: Arc<RequestSlots>,
+    requests: Arc<RequestSlots>,
 }
 
 /// A client has too many requests at a time.
@@ -45,8 +45,8 @@ impl Access {
                 bytes_per_second: None,
             }),
             total_connection_rate: TotalRateLimiter::new(limits.total_connections_per_second),
-            // Without the proxy, each of these requests would need a connection.
-            proxied_requests: RequestSlots::new(limits.http_connections_per_network),
+            // Over HTTP/1 without a proxy, each of these requests would need a connection.
+            requests: RequestSlots::new(limits.http_connections_per_network),
         }
     }
 
@@ -67,15 +67,13 @@ impl Access {
         slot.assign(client)
     }
 
-    /// A slot for a request of a client that a proxy named. `None` if the client is exempt from the limits.
-    pub fn begin_proxied_request(
-        &self,
-        ip: IpAddr,
-    ) -> Result<Option<RequestSlot>, TooManyRequests> {
+    /// A slot for a request of a client that shares its connection, or has many requests on it. `None` if the client is
+    /// exempt from the limits.
+    pub fn begin_request(&self, ip: IpAddr) -> Result<Option<RequestSlot>, TooManyRequests> {
         let Some(client) = self.limited(ip) else {
             return Ok(None);
         };
-        let slot = self.proxied_requests.take(client);
+        let slot = self.requests.take(client);
         slot.map(Some).ok_or(TooManyRequests)
     }
 

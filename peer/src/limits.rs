@@ -8,6 +8,10 @@ use std::time::Duration;
 /// The maximum size of a chunk: 4 MiB. The network sets this limit.
 pub const MAX_CHUNK_BYTES: u32 = 4 * 1024 * 1024;
 
+/// The memory that an answer with a hosted file takes: what an HTTP/1 connection holds until the client reads it. So it
+/// also limits the files that are open at a time.
+pub const HOSTED_ANSWER_BYTES: u32 = 1024 * 1024;
+
 /// The maximum number of addresses in one GET or HAS.
 pub const MAX_ADDRESSES_PER_REQUEST: u8 = 64;
 
@@ -288,7 +292,7 @@ pub struct Limits {
     pub sessions_per_network: usize,
     /// The maximum number of HTTP connections. Further connections take the place of idle ones.
     pub http_connections: usize,
-    /// The maximum number of HTTP connections of one client network, and of requests if a proxy names it.
+    /// The maximum number of HTTP connections of one client network, and of its requests over HTTP/2, or if a proxy names it.
     pub http_connections_per_network: usize,
     /// How many sessions and HTTP connections one client network may open per second.
     pub connections_per_second: Option<u32>,
@@ -297,7 +301,7 @@ pub struct Limits {
     /// Whether the limits of client networks apply to loopback addresses, too. By default they do not: those clients
     /// are the operator, or a proxy with many users.
     pub limit_loopback: bool,
-    /// The maximum number of chunks in memory, over both transports. A request that waits too long for memory gets
+    /// The memory for chunks and for answers with hosted files, in chunks. A request that waits too long for memory gets
     /// `busy`.
     pub chunks_in_memory: usize,
     /// The maximum number of concurrent lookups at upstreams. Further ones wait.

@@ -4,12 +4,14 @@
 //! The QUIC library drops bytes when the client has acknowledged them, and hyper when it has written them.
 
 use crate::client::Client;
-use crate::limits::{Limits, MAX_CHUNK_BYTES, PRESSURE_PERIOD};
+use crate::limits::{HOSTED_ANSWER_BYTES, Limits, MAX_CHUNK_BYTES, PRESSURE_PERIOD};
 use crate::metrics::Transport;
 use crate::network_quotas::{NetworkQuotas, QuotaRegistry};
 use crate::pool::{Pool, PoolPermit, Quota, acquire_units};
 use crate::readers::{Reader, Readers};
-use crate::source::ChunkBody;
+use crate::source::{ChunkBody, hold_guard};
+use axum::body::{Body, HttpBody};
+use http_body_util::BodyExt;
 use std::net::IpAddr;
 use std::pin::pin;
 use std::sync::Arc;
@@ -22,12 +24,14 @@ use tokio_util::sync::CancellationToken;
 /// The memory that one unit stands for, in bytes. Small chunks take less than the memory of a large one.
 const UNIT_BYTES: u32 = 64 * 1024;
 
-/// The number of units for a chunk of unknown length.
-const UNITS_PER_CHUNK: u32 = MAX_CHUNK_BYTES / UNIT_BYTES;
-
 /// The units for the memory of `chunks` large chunks.
 pub fn units_of(chunks: usize) -> usize {
-    chunks * UNITS_PER_CHUNK as usize
+    chunks * units_for(MAX_CHUNK_BYTES) as usize
+}
+
+/// The units for this number of bytes.
+fn units_for(bytes: u32) -> u32 {
+    bytes.div_ceil(UNIT_BYTES).max(1)
 }
 
 /// Permits for the chunks of all clients.
@@ -40,8 +44,8 @@ pub struct ChunkMemory {
     networks: QuotaRegistry,
 }
 
-/// The permit for one chunk in memory. It is released on drop.
-pub struct ChunkPermit {
+/// The permit for one chunk, or for one answer with a hosted file, in memory. It is released on drop.
+pub struct MemoryPermit {
     /// The permits of the client's quotas.
     parts: Vec<OwnedSemaphorePermit>,
     total: PoolPermit,
@@ -49,7 +53,7 @@ pub struct ChunkPermit {
     _network: Option<Arc<NetworkQuotas>>,
 }
 
-impl ChunkPermit {
+impl MemoryPermit {
     /// The body keeps the part of the permit that its length needs. From now on, the client decides for how long.
     pub fn attach_to(mut self, body: ChunkBody, client: &Client) -> ChunkBody {
         self.shrink_to(body.length());
@@ -57,8 +61,17 @@ impl ChunkPermit {
         body.holding((self, held))
     }
 
+    /// As [`Self::attach_to`], for the body of an answer. The whole permit stays with it.
+    pub fn attach_to_answer(self, body: Body, client: &Client) -> Body {
+        let length = u32::try_from(body.size_hint().lower()).unwrap_or(u32::MAX);
+        let held = client.reader.hold(length.min(HOSTED_ANSWER_BYTES) as usize);
+        let guard = Arc::new((self, held));
+        let hold = move |bytes| hold_guard(bytes, &guard);
+        Body::new(body.map_frame(move |frame| frame.map_data(&hold)))
+    }
+
     fn shrink_to(&mut self, length: u32) {
-        let units = length.div_ceil(UNIT_BYTES).clamp(1, UNITS_PER_CHUNK);
+        let units = units_for(length);
         for part in &mut self.parts {
             let excess = part.num_permits().saturating_sub(units as usize);
             drop(part.split(excess));
@@ -117,23 +130,24 @@ impl ChunkMemory {
 
     /// Waits for a permit of each of the client's quotas, and then for one of the total. All clients acquire in this
     /// order, so no deadlock is possible.
-    pub async fn acquire(&self, client: &Client) -> ChunkPermit {
+    pub async fn acquire(&self, client: &Client, bytes: u32) -> MemoryPermit {
+        let units = units_for(bytes);
         let quotas = client.quotas(|network| &network.memory);
-        let mut parts = vec![acquire_units(&client.session_memory, UNITS_PER_CHUNK).await];
+        let mut parts = vec![acquire_units(&client.session_memory, units).await];
         for quota in &quotas {
-            parts.push(quota.acquire(UNITS_PER_CHUNK).await);
+            parts.push(quota.acquire(units).await);
         }
-        ChunkPermit {
+        MemoryPermit {
             parts,
-            total: self.acquire_total(&quotas).await,
+            total: self.acquire_total(units, &quotas).await,
             _network: client.network.clone(),
         }
     }
 
     /// Waits for a permit of the total. Meanwhile slow clients lose their responses.
-    async fn acquire_total(&self, quotas: &[&Quota]) -> PoolPermit {
+    async fn acquire_total(&self, units: u32, quotas: &[&Quota]) -> PoolPermit {
         let _waiting = Waiting::new(&self.waiting);
-        let mut acquiring = pin!(self.all.acquire_in_turn(UNITS_PER_CHUNK, quotas));
+        let mut acquiring = pin!(self.all.acquire_in_turn(units, quotas));
         loop {
             tokio::select! {
                 biased;
@@ -186,9 +200,9 @@ mod tests {
         text.parse().unwrap()
     }
 
-    fn try_acquire(memory: &ChunkMemory, client: &Client) -> Option<ChunkPermit> {
+    fn try_acquire(memory: &ChunkMemory, client: &Client) -> Option<MemoryPermit> {
         // Tokio would make a task that acquires many permits wait for other tasks.
-        unconstrained(memory.acquire(client)).now_or_never()
+        unconstrained(memory.acquire(client, MAX_CHUNK_BYTES)).now_or_never()
     }
 
     #[tokio::test]
@@ -237,9 +251,9 @@ mod tests {
         let modest = client(4);
         let mut waiting: Vec<_> = greedy
             .iter()
-            .map(|client| Box::pin(memory.acquire(client)))
+            .map(|client| Box::pin(memory.acquire(client, MAX_CHUNK_BYTES)))
             .collect();
-        let mut last = Box::pin(memory.acquire(&modest));
+        let mut last = Box::pin(memory.acquire(&modest, MAX_CHUNK_BYTES));
         for request in &mut waiting {
             assert!(request.as_mut().now_or_never().is_none());
         }
@@ -312,7 +326,7 @@ mod tests {
         let client = memory.session_client(ip("203.0.113.1"));
         let mut held = Vec::new();
         // The session's quota is the memory of two large chunks. One chunk of unknown length always needs room.
-        for _ in 0..=UNITS_PER_CHUNK {
+        for _ in 0..=units_for(MAX_CHUNK_BYTES) {
             let mut permit = try_acquire(&memory, &client).unwrap();
             permit.shrink_to(1);
             held.push(permit);

@@ -1,4 +1,5 @@
-//! The running requests of each client that a proxy names. The proxy's connections do not tell its clients apart.
+//! The running requests of each client over HTTP/2, and of each client that a proxy names. The number of connections does
+//! not limit them.
 
 use crate::client::ClientNetworks;
 use crate::limits::SITE_FACTOR;

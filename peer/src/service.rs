@@ -14,7 +14,7 @@ use crate::info::{Info, WebTransportInfo};
 use crate::limits::{
     LARGE_DATA_MAPS, Limits, MAX_DATA_MAP_BYTES, MAX_STORE_CHECKS, SMALL_DATA_MAP_BYTES,
 };
-use crate::memory::{ChunkMemory, ChunkPermit};
+use crate::memory::{ChunkMemory, MemoryPermit};
 use crate::metrics::{Metrics, Transport};
 use crate::network_usage::NetworkUsage;
 use crate::origins::AllowedOrigins;
@@ -214,7 +214,7 @@ impl Service {
         &self,
         transport: Transport,
         chunk: Chunk,
-        permit: ChunkPermit,
+        permit: MemoryPermit,
     ) -> Result<PutOutcome, Unavailable> {
         let address = chunk.address();
         let source = Arc::clone(&self.source);
@@ -249,7 +249,7 @@ impl Service {
         transport: Transport,
         address: Address,
         record: Bytes,
-        permit: ChunkPermit,
+        permit: MemoryPermit,
     ) -> Result<PutPointerOutcome, Unavailable> {
         let source = Arc::clone(&self.source);
         // As in `put`.

@@ -180,12 +180,7 @@ impl ChunkBody {
     /// Keeps `guard` until the body and all of its pieces are dropped, wherever they are then.
     pub fn holding(self, guard: impl Send + Sync + 'static) -> Self {
         let guard = Arc::new(guard);
-        let hold = move |bytes| {
-            Bytes::from_owner(Held {
-                bytes,
-                _guard: Arc::clone(&guard),
-            })
-        };
+        let hold = move |bytes| hold_guard(bytes, &guard);
         let pieces = self.pieces.map(move |piece| piece.map(&hold));
         Self::stream(self.length, pieces.boxed())
     }
@@ -199,6 +194,15 @@ impl ChunkBody {
     pub fn into_pieces(self) -> BoxStream<'static, Result<Bytes, SourceError>> {
         self.pieces
     }
+}
+
+/// The bytes, which keep the guard alive.
+pub fn hold_guard(bytes: Bytes, guard: &Arc<impl Send + Sync + 'static>) -> Bytes {
+    let guard = Arc::clone(guard);
+    Bytes::from_owner(Held {
+        bytes,
+        _guard: guard,
+    })
 }
 
 /// Bytes that keep a guard alive.

@@ -25,8 +25,8 @@ pub struct AccessArgs {
     #[arg(long, env = "ANTWAY_PEER_MAX_HTTP_CONNECTIONS", value_name = "NUMBER", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub max_http_connections: u32,
 
-    /// The maximum number of concurrent HTTP connections of one client network, and of its requests if a proxy names
-    /// it in a header; a /48 gets twice as many [default: a quarter of --max-http-connections]
+    /// The maximum number of concurrent HTTP connections of one client network, and of its requests over HTTP/2 or if a
+    /// proxy names it in a header; a /48 gets twice as many [default: a quarter of --max-http-connections]
     #[arg(long, env = "ANTWAY_PEER_MAX_HTTP_CONNECTIONS_PER_NETWORK", value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub max_http_connections_per_network: Option<u32>,
 

@@ -154,7 +154,7 @@ pub struct ServeArgs {
     #[command(flatten)]
     pub access: AccessArgs,
 
-    /// The maximum number of chunks in memory, of up to 4 MiB each, over all requests
+    /// The memory for chunks and for answers with hosted files, in chunks of 4 MiB, over all requests
     #[arg(long, env = "ANTWAY_PEER_MAX_CHUNKS_IN_MEMORY", value_name = "NUMBER", default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub max_chunks_in_memory: u32,
 

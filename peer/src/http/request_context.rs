@@ -28,6 +28,7 @@ pub struct RequestContext {
     router: TowerToHyperService<Router>,
     /// The client, or a trusted proxy.
     hop: IpAddr,
+    is_proxy: bool,
     client: Client,
     activity: Arc<Activity>,
     /// The responses that wait for the client.
@@ -41,9 +42,14 @@ impl RequestContext {
             true => &endpoint.routes.overload,
             false => &endpoint.routes.all,
         };
+        let is_proxy = match &endpoint.admission {
+            Admission::Clients { proxies, .. } => proxies.contains(hop),
+            Admission::Operator(_) => false,
+        };
         Self {
             router: TowerToHyperService::new(router.clone()),
             hop,
+            is_proxy,
             client: endpoint
                 .service
                 .memory
@@ -70,7 +76,7 @@ impl RequestContext {
             request.extensions_mut().insert(permit);
         }
         let reader = Arc::clone(self.reader());
-        let response = self.answer(request, guards, reader).await?;
+        let response = self.answer(request, guards, reader, false).await?;
         head.begin();
         Ok(response.map(|(body, guards)| self.body(body, guards, None)))
     }
@@ -100,7 +106,9 @@ impl RequestContext {
                 return Ok(response.map(|body| self.body(body, guards, Some(reader))));
             }
         }
-        let response = self.answer(request, guards, Arc::clone(&reader)).await?;
+        let response = self
+            .answer(request, guards, Arc::clone(&reader), true)
+            .await?;
         Ok(response.map(|(body, guards)| self.body(body, guards, Some(reader))))
     }
 
@@ -111,21 +119,18 @@ impl RequestContext {
         }
     }
 
-    /// `reader` reads the response.
+    /// `reader` reads the response. `is_multiplexed` tells HTTP/2 from HTTP/1.
     async fn answer(
         &self,
         mut request: Request<Incoming>,
         mut guards: RequestGuards,
         reader: Arc<Reader>,
+        is_multiplexed: bool,
     ) -> Result<Response<(Body, RequestGuards)>, Infallible> {
         let client = self.client_of(&request, reader);
-        if client.ip != self.hop && is_metered(&request) {
-            match self
-                .endpoint
-                .service
-                .access
-                .begin_proxied_request(client.ip)
-            {
+        let has_many_requests = client.ip != self.hop || is_multiplexed && !self.is_proxy;
+        if has_many_requests && is_metered(&request) {
+            match self.endpoint.service.access.begin_request(client.ip) {
                 Ok(slot) => guards.slot = slot,
                 Err(refusal) => {
                     request.extensions_mut().insert(refusal);

@@ -7,10 +7,11 @@ use super::quotes::QuotesRequest;
 use super::request_timer::RequestTimer;
 use super::web::{self, Web};
 use super::{chunk, cors, paid_uploads, pointer};
+use crate::client::Client;
 use crate::paid_uploads::RequestedPools;
 use crate::service::Service;
 use crate::shutdown::Shutdown;
-use axum::Router;
+use axum::{Extension, Router};
 use axum::extract::{Request, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use axum::http::{HeaderValue, StatusCode};
@@ -132,10 +133,11 @@ fn web_routes(service: &Arc<Service>, web: Web) -> Router {
 
 async fn serve_web(
     State((service, web)): State<(Arc<Service>, Arc<Web>)>,
+    Extension(client): Extension<Client>,
     request: Request,
 ) -> Response {
     let mut timer = RequestTimer::new(&service, "web");
-    let response = web::answer(&web, request).await;
+    let response = web::answer(&web, &service, &client, request).await;
     timer.set_outcome(match response.status().is_server_error() {
         true => "failed",
         false => "ok",

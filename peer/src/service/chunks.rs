@@ -7,8 +7,10 @@ use super::{GetOutcome, Service, Unavailable, status_of_error};
 use crate::address::Address;
 use crate::client::{Client, LookupAccount};
 use crate::complete_on_drop::CompleteOnDrop;
-use crate::limits::{MAX_LOOKED_UP_CHUNKS, PREFETCHED_ANSWERS};
-use crate::memory::ChunkPermit;
+use crate::limits::{
+    HOSTED_ANSWER_BYTES, MAX_CHUNK_BYTES, MAX_LOOKED_UP_CHUNKS, PREFETCHED_ANSWERS,
+};
+use crate::memory::MemoryPermit;
 use crate::protocol::Status;
 use crate::source::{ChunkBody, Lookup, LookupOutcome, SourceError};
 use crate::via::Via;
@@ -108,8 +110,17 @@ impl Service {
     }
 
     /// Waits for a memory permit for one chunk. `None` after the request timeout.
-    pub async fn acquire_chunk(&self, client: &Client) -> Option<ChunkPermit> {
-        let acquiring = self.memory.acquire(client);
+    pub async fn acquire_chunk(&self, client: &Client) -> Option<MemoryPermit> {
+        self.acquire_memory(client, MAX_CHUNK_BYTES).await
+    }
+
+    /// As [`Self::acquire_chunk`], for an answer with a hosted file.
+    pub async fn acquire_hosted_answer(&self, client: &Client) -> Option<MemoryPermit> {
+        self.acquire_memory(client, HOSTED_ANSWER_BYTES).await
+    }
+
+    async fn acquire_memory(&self, client: &Client, bytes: u32) -> Option<MemoryPermit> {
+        let acquiring = self.memory.acquire(client, bytes);
         timeout(self.limits.request_timeout, acquiring).await.ok()
     }
 
@@ -139,7 +150,7 @@ impl Service {
         client: &Client,
         address: Address,
         via: Via,
-        permit: ChunkPermit,
+        permit: MemoryPermit,
         is_charged: bool,
     ) -> Result<Found, Unavailable> {
         if let Some(body) = self.read(client, address, permit).await? {
@@ -159,7 +170,7 @@ impl Service {
         &self,
         client: &Client,
         address: Address,
-        permit: ChunkPermit,
+        permit: MemoryPermit,
     ) -> Result<Option<ChunkBody>, Unavailable> {
         let source = Arc::clone(&self.source);
         let reading = CompleteOnDrop::new(async move {

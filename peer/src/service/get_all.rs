@@ -4,7 +4,7 @@ use super::{GetOutcome, Service, Unavailable};
 use crate::address::Address;
 use crate::client::Client;
 use crate::limits::{PREFETCHED_ANSWERS, PREFETCHED_SMALL_ANSWERS, SMALL_ANSWER_BYTES};
-use crate::memory::ChunkPermit;
+use crate::memory::MemoryPermit;
 use crate::protocol::Status;
 use crate::via::Via;
 use futures_util::stream::{self, Stream, StreamExt};
@@ -111,7 +111,7 @@ impl Located {
 /// A chunk with the memory to read it.
 struct Acquired {
     requested: Requested,
-    ready: Result<(ChunkPermit, bool), Unavailable>,
+    ready: Result<(MemoryPermit, bool), Unavailable>,
 }
 
 impl Acquired {

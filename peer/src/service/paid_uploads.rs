@@ -7,7 +7,7 @@ use crate::limits::{
     Limits, MAX_NETWORK_READS, MAX_PAID_RECORDS, NETWORK_READ_TIMEOUT, PAID_STORE_TIMEOUT,
     POINTER_BYTES, QUOTE_TIMEOUT,
 };
-use crate::memory::ChunkPermit;
+use crate::memory::MemoryPermit;
 use crate::paid_uploads::{
     Disconnected, NetworkPointer, Offer, PaidUpload, PaymentChain, Quote, ReadError, RecordName,
     RelayedNetwork, StoreError,
@@ -63,7 +63,7 @@ impl Service {
 
     /// Waits for a place among the requests that may wait for the network, and for the memory of a chunk. `None` if the
     /// client has to try again. The places leave most of the memory to other requests.
-    pub async fn acquire_paid(&self, client: &Client) -> Option<(PaidPermit, ChunkPermit)> {
+    pub async fn acquire_paid(&self, client: &Client) -> Option<(PaidPermit, MemoryPermit)> {
         let account = self.account(client);
         let requests = &self.paid().requests;
         let acquiring = account.acquire(|network| &network.paid_requests, requests);

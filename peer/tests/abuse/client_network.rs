@@ -19,10 +19,15 @@ pub fn authority(peer: &TestPeer) -> &str {
 
 /// Connects from this loopback address.
 pub async fn connect_from(source: &str, peer: &TestPeer) -> TcpStream {
+    connect_to(source, authority(peer)).await
+}
+
+/// As [`connect_from`], to the peer at this host and port.
+pub async fn connect_to(source: &str, authority: &str) -> TcpStream {
     let socket = TcpSocket::new_v4().unwrap();
     let source: Ipv4Addr = source.parse().unwrap();
     socket.bind(SocketAddr::from((source, 0))).unwrap();
-    let address = authority(peer).parse().unwrap();
+    let address = authority.parse().unwrap();
     socket.connect(address).await.unwrap()
 }
 

@@ -1,7 +1,7 @@
 //! HTTP/2, with the limits of HTTP/1 connections and of sessions.
 
 use crate::certificate_authority::{CertificateAuthority, flags};
-use crate::client_network::{authority, connect_from};
+use crate::client_network::{authority, connect_to};
 use crate::test_peer::{TEST_TIMEOUT, TestPeer, chunk};
 use antway_peer::limits::{
     HTTP2_STREAMS, MAX_CHUNK_BYTES, MAX_HTTP_HEAD_BYTES, MAX_LONG_HTTP_HEADS,
@@ -49,16 +49,16 @@ pub fn certificate() -> (CertificateAuthority, TempDir, [String; 2]) {
 }
 
 async fn connect_tls(peer: &TestPeer, ca: &CertificateAuthority) -> TlsStream<TcpStream> {
-    connect_tls_from("127.0.0.1", peer, ca).await
+    connect_tls_from("127.0.0.1", authority(peer), ca).await
 }
 
-/// Connects from this loopback address.
+/// Connects from this loopback address to the peer at this host and port.
 pub async fn connect_tls_from(
     source: &str,
-    peer: &TestPeer,
+    authority: &str,
     ca: &CertificateAuthority,
 ) -> TlsStream<TcpStream> {
-    let stream = connect_from(source, peer).await;
+    let stream = connect_to(source, authority).await;
     let tls = TlsConnector::from(Arc::new(ca.client_tls(b"h2")));
     let name = ServerName::try_from("localhost").unwrap();
     let stream = tls.connect(name, stream).await.unwrap();
@@ -68,17 +68,17 @@ pub async fn connect_tls_from(
 
 impl Client {
     async fn connect(peer: &TestPeer, ca: &CertificateAuthority) -> Self {
-        Self::connect_from("127.0.0.1", peer, ca, 65_535).await
+        Self::connect_from("127.0.0.1", authority(peer), ca, 65_535).await
     }
 
-    /// Connects from this loopback address, with this window for each response.
+    /// Connects from this loopback address to the peer at this host and port, with this window for each response.
     pub async fn connect_from(
         source: &str,
-        peer: &TestPeer,
+        authority: &str,
         ca: &CertificateAuthority,
         window: u32,
     ) -> Self {
-        let stream = connect_tls_from(source, peer, ca).await;
+        let stream = connect_tls_from(source, authority, ca).await;
         let mut builder = h2::client::Builder::new();
         builder.max_header_list_size(1 << 20);
         builder.initial_window_size(window);
@@ -89,7 +89,7 @@ impl Client {
             requests,
             pings: connection.ping_pong().unwrap(),
             connection: tokio::spawn(connection),
-            authority: authority(peer).to_owned(),
+            authority: authority.to_owned(),
         }
     }
 

@@ -51,7 +51,7 @@ impl Setting {
     }
 
     async fn connect(&self, source: &str, window: u32) -> Client {
-        Client::connect_from(source, &self.peer, &self.ca, window).await
+        Client::connect_from(source, authority(&self.peer), &self.ca, window).await
     }
 
     async fn wait_for_full_memory(&self) {
@@ -130,7 +130,7 @@ async fn a_connection_that_reads_nothing_does_not_hold_the_memory_that_others_wa
     let mut hostile = Vec::new();
     for network in 1..=16 {
         let source = format!("127.0.1.{network}");
-        let stream = connect_tls_from(&source, &setting.peer, &setting.ca).await;
+        let stream = connect_tls_from(&source, authority(&setting.peer), &setting.ca).await;
         let mut builder = h2::client::Builder::new();
         builder.initial_window_size(1 << 30);
         builder.initial_connection_window_size(1 << 30);

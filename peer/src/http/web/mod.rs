@@ -10,6 +10,8 @@ mod send_file;
 pub use folder::WebFolder;
 
 use super::error::HttpError;
+use crate::client::Client;
+use crate::service::Service;
 use axum::extract::Request;
 use axum::http::header::{
     ACCEPT, ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_SECURITY_POLICY, HOST, REFERRER_POLICY,
@@ -66,12 +68,12 @@ pub struct Web {
     pub redirects_loopback6: bool,
 }
 
-/// Answers a request for a hosted file.
-pub async fn answer(web: &Web, request: Request) -> Response {
+/// Answers a request for a hosted file, with the memory of its client.
+pub async fn answer(web: &Web, service: &Service, client: &Client, request: Request) -> Response {
     let (request, _) = request.into_parts();
     let host = Host::from_header(request.headers.get(HOST));
     let mut response = match request.method {
-        Method::GET | Method::HEAD => get(web, &host, &request).await,
+        Method::GET | Method::HEAD => get(web, service, client, &host, &request).await,
         _ => HttpError::Method.into_response(),
     };
     let headers = response.headers_mut();
@@ -87,7 +89,13 @@ pub async fn answer(web: &Web, request: Request) -> Response {
     response
 }
 
-async fn get(web: &Web, host: &Host, request: &Parts) -> Response {
+async fn get(
+    web: &Web,
+    service: &Service,
+    client: &Client,
+    host: &Host,
+    request: &Parts,
+) -> Response {
     let path = request.uri.path();
     if let (Host::Loopback6(port), true) = (host, web.redirects_loopback6)
         && is_page_navigation(&request.headers)
@@ -103,8 +111,11 @@ async fn get(web: &Web, host: &Host, request: &Parts) -> Response {
         Ok(Some(file)) => {
             let policy = policy_of(host, &file.path);
             let opener_policy = opener_policy_of(host, &file.path);
+            let Some(permit) = service.acquire_hosted_answer(client).await else {
+                return HttpError::Busy.into_response();
+            };
             let mut response = match send_file::respond(&file, request).await {
-                Ok(response) => response,
+                Ok(response) => response.map(|body| permit.attach_to_answer(body, client)),
                 Err(error) => return failed(path, &error),
             };
             let headers = response.headers_mut();
