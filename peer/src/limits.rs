@@ -15,6 +15,9 @@ pub const HOSTED_ANSWER_BYTES: u32 = 1024 * 1024;
 /// The maximum number of addresses in one GET or HAS.
 pub const MAX_ADDRESSES_PER_REQUEST: u8 = 64;
 
+/// The minimum length of a write token in bytes. Every website can try tokens at a peer on the user's machine.
+pub const MIN_TOKEN_BYTES: usize = 8;
+
 /// The maximum length of a write token in bytes.
 pub const MAX_TOKEN_BYTES: usize = 1024;
 

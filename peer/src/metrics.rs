@@ -3,7 +3,7 @@
 use crate::network_usage::Usage;
 use crate::source::SourceStats;
 use ipnet::IpNet;
-use prometheus_client::encoding::text::encode;
+use prometheus_client::encoding::text::{encode_eof, encode_registry};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
@@ -37,6 +37,8 @@ type NetworkLabels = Vec<(&'static str, String)>;
 /// All metrics of one peer.
 pub struct Metrics {
     registry: Registry,
+    /// The metrics that name client networks.
+    network_registry: Registry,
     requests: Family<Labels, Counter>,
     answers: Family<Labels, Counter>,
     sent: Family<Labels, Counter>,
@@ -82,6 +84,7 @@ impl Default for Metrics {
     fn default() -> Self {
         let mut metrics = Self {
             registry: Registry::with_prefix("antway_peer"),
+            network_registry: Registry::with_prefix("antway_peer"),
             requests: Family::default(),
             answers: Family::default(),
             sent: Family::default(),
@@ -168,16 +171,6 @@ impl Metrics {
             "When the current certificate expires, in seconds since 1970",
             self.certificate_expiry.clone(),
         );
-        r.register(
-            "network_requests",
-            "Requests of the busiest client networks (IPv4 /24, IPv6 /32) in the last full minute",
-            self.network_requests.clone(),
-        );
-        r.register(
-            "network_sent_bytes",
-            "Bytes of chunks for the busiest client networks in the last full minute",
-            self.network_bytes.clone(),
-        );
         r.register("store_chunks", "Stored chunks", self.chunks.clone());
         r.register(
             "store_bytes",
@@ -193,6 +186,17 @@ impl Metrics {
             "evicted_chunks",
             "Chunks evicted since the start",
             self.evicted.clone(),
+        );
+        let r = &mut self.network_registry;
+        r.register(
+            "network_requests",
+            "Requests of the busiest client networks (IPv4 /24, IPv6 /32) in the last full minute",
+            self.network_requests.clone(),
+        );
+        r.register(
+            "network_sent_bytes",
+            "Bytes of chunks for the busiest client networks in the last full minute",
+            self.network_bytes.clone(),
         );
     }
 
@@ -286,15 +290,22 @@ impl Metrics {
         GaugeGuard::new(&self.http_connections)
     }
 
-    /// All metrics, in the OpenMetrics text format.
-    pub fn text(&self, stats: SourceStats) -> String {
+    /// All metrics, in the OpenMetrics text format. `for_operator` includes those that name client networks.
+    pub fn text(&self, stats: SourceStats, for_operator: bool) -> String {
         let gauge = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
         self.chunks.set(gauge(stats.chunks));
         self.bytes.set(gauge(stats.bytes));
         self.quarantined.inner().store(stats.quarantined, Relaxed);
         self.evicted.inner().store(stats.evicted, Relaxed);
         let mut text = String::new();
-        encode(&mut text, &self.registry).expect("writing to a string does not fail");
+        let mut encode = || {
+            encode_registry(&mut text, &self.registry)?;
+            if for_operator {
+                encode_registry(&mut text, &self.network_registry)?;
+            }
+            encode_eof(&mut text)
+        };
+        encode().expect("writing to a string does not fail");
         text
     }
 }
@@ -320,12 +331,13 @@ mod tests {
         }
         let _open = metrics.session();
         drop(metrics.session());
-        let text = metrics.text(SourceStats {
+        let stats = SourceStats {
             chunks: 1,
             bytes: 2,
             quarantined: 3,
             evicted: 4,
-        });
+        };
+        let text = metrics.text(stats, true);
         for line in [
             r#"antway_peer_requests_total{transport="http",op="get",outcome="found"} 1"#,
             r#"antway_peer_sent_bytes_total{transport="webtransport"} 7"#,
@@ -343,5 +355,6 @@ mod tests {
             assert!(text.lines().any(|l| l == line), "{line} not in\n{text}");
         }
         assert!(!text.contains("10.0.0.0/24"), "no longer among the busiest");
+        assert!(!metrics.text(stats, false).contains("203.0.113"));
     }
 }

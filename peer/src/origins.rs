@@ -59,12 +59,11 @@ impl AllowedOrigins {
     /// another name or port of the machine is another site. The site origins of a gateway may not write, not even
     /// under their own names: their pages are from strangers.
     pub fn may_write_openly(&self, origin: Option<&str>, host: &str) -> bool {
-        let host_name = strip_port(host);
-        is_loopback_name(host_name)
-            && !is_site_name(host_name)
+        let is_shared = |name: &str| !is_site_name(name);
+        strip_port(host).is_some_and(|name| is_loopback_name(name) && is_shared(name))
             && origin.is_none_or(|origin| {
-                let name = host_of_origin(origin).map(strip_port);
-                !name.is_some_and(is_site_name)
+                let name = host_of_origin(origin).and_then(strip_port);
+                name.is_some_and(is_shared)
                     && (self.is_listed(origin) || is_same_origin(origin, host))
             })
     }
@@ -109,12 +108,14 @@ fn is_same_origin(origin: &str, host: &str) -> bool {
     host_of_origin(origin).is_some_and(|origin_host| origin_host.eq_ignore_ascii_case(host))
 }
 
-/// The name in `name:port`, `name`, `[v6]:port` or `[v6]`.
-fn strip_port(host: &str) -> &str {
-    match host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-        Some((v6, _)) => v6,
-        None => host.split_once(':').map_or(host, |(name, _)| name),
-    }
+/// The name in `name:port`, `name`, `[v6]:port` or `[v6]`. `None` for any other text.
+fn strip_port(host: &str) -> Option<&str> {
+    let (name, rest) = match host.strip_prefix('[') {
+        Some(rest) => rest.split_once(']')?,
+        None => host.split_at(host.find(':').unwrap_or(host.len())),
+    };
+    let is_port = |port: &str| !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit());
+    (rest.is_empty() || rest.strip_prefix(':').is_some_and(is_port)).then_some(name)
 }
 
 /// Whether a gateway could use this name for the origin of a site: the first label is an address in base 32.
@@ -233,6 +234,19 @@ mod tests {
         assert!(!any.may_write_openly(None, rebound));
         assert!(!any.may_write_openly(Some("http://evil.example:8080"), rebound));
         assert!(!any.may_write_openly(Some("http://localhost"), "127.0.0.1.evil.example"));
-        assert!(!any.may_write_openly(None, ""));
+        for odd in [
+            "",
+            "[::1]evil.example",
+            "[::1]:80evil.example",
+            "[::1",
+            "localhost:evil.example",
+            "127.0.0.1:80:evil.example",
+            "127.0.0.1:",
+        ] {
+            assert!(!any.may_write_openly(None, odd), "{odd}");
+            let origin = format!("http://{odd}");
+            assert!(!any.may_write_openly(Some(&origin), odd), "{odd}");
+            assert!(!any.may_write_openly(Some(&origin), "127.0.0.1"), "{odd}");
+        }
     }
 }

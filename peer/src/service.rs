@@ -290,14 +290,14 @@ impl Service {
         self.source.stats()
     }
 
-    /// The text of `/metrics`, as of now.
-    pub fn metrics_text(&self) -> String {
+    /// The text of `/metrics`, as of now. `for_operator` includes the busiest client networks.
+    pub fn metrics_text(&self, for_operator: bool) -> String {
         let certificate_expires = self.certificates.info().expires;
         self.metrics
             .set_certificate_expiry(certificate_expires.map_or(0, |time| time.unix_timestamp()));
         self.metrics
             .set_busiest_networks(self.network_usage.busiest());
-        self.metrics.text(self.stats())
+        self.metrics.text(self.stats(), for_operator)
     }
 }
 

@@ -6,7 +6,7 @@ use crate::certificates::Certificates;
 use crate::command_error::CommandError;
 use crate::deny_list::{DenyList, DenyingSource};
 use crate::http::{Web, WebFolder};
-use crate::limits::{CONNECTION_SHARE_DIVISOR, Limits, MAX_TOKEN_BYTES};
+use crate::limits::{CONNECTION_SHARE_DIVISOR, Limits, MAX_TOKEN_BYTES, MIN_TOKEN_BYTES};
 use crate::network::NetworkSetting;
 use crate::origins::AllowedOrigins;
 use crate::peer::PeerConfig;
@@ -126,8 +126,16 @@ impl ServeArgs {
     fn write_policy(&self) -> Result<WritePolicy, InvalidSetting> {
         if let Some(token) = &self.write_token {
             return match token.len() {
-                1..=MAX_TOKEN_BYTES => Ok(WritePolicy::Token(TokenHash::new(token.as_bytes()))),
-                0 => Err(InvalidSetting::new("--write-token", "is empty")),
+                MIN_TOKEN_BYTES..=MAX_TOKEN_BYTES => {
+                    Ok(WritePolicy::Token(TokenHash::new(token.as_bytes())))
+                }
+                0..MIN_TOKEN_BYTES => Err(InvalidSetting::new(
+                    "--write-token",
+                    format!(
+                        "is shorter than {MIN_TOKEN_BYTES} bytes, so others can guess it; \
+                         use a random text, such as the output of `openssl rand -hex 16`"
+                    ),
+                )),
                 _ => Err(InvalidSetting::new(
                     "--write-token",
                     format!("is longer than {MAX_TOKEN_BYTES} bytes"),

@@ -11,13 +11,13 @@ use crate::client::Client;
 use crate::paid_uploads::RequestedPools;
 use crate::service::Service;
 use crate::shutdown::Shutdown;
-use axum::{Extension, Router};
 use axum::extract::{Request, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use axum::http::{HeaderValue, StatusCode};
 use axum::middleware::{from_fn_with_state, map_response};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{any, get, post, put};
+use axum::{Extension, Router};
 use std::sync::Arc;
 
 /// The routes of a listener.
@@ -40,7 +40,7 @@ pub fn router(
         peer_routes = peer_routes.merge(paid_upload_routes(service));
     }
     if has_public_metrics {
-        peer_routes = peer_routes.merge(metrics_route(service));
+        peer_routes = peer_routes.merge(metrics_route(service, false));
     }
     let peer_routes = metered(service, peer_routes)
         .layer(from_fn_with_state(Arc::clone(service), cors::add_headers));
@@ -60,7 +60,7 @@ pub fn router(
 
 /// The routes of the listener for metrics.
 pub fn metrics_router(service: &Arc<Service>, shutdown: &Shutdown) -> Routes {
-    let all = metrics_route(service)
+    let all = metrics_route(service, true)
         .merge(checks(service, shutdown))
         .fallback(async || HttpError::NotFound);
     Routes {
@@ -115,11 +115,12 @@ fn checks(service: &Arc<Service>, shutdown: &Shutdown) -> Router {
         .with_state((Arc::clone(service), shutdown.clone()))
 }
 
-fn metrics_route(service: &Arc<Service>) -> Router {
+/// `for_operator` includes the busiest client networks.
+fn metrics_route(service: &Arc<Service>, for_operator: bool) -> Router {
     Router::new()
         .route("/metrics", get(metrics))
         .method_not_allowed_fallback(async || HttpError::Method)
-        .with_state(Arc::clone(service))
+        .with_state((Arc::clone(service), for_operator))
 }
 
 fn web_routes(service: &Arc<Service>, web: Web) -> Router {
@@ -176,8 +177,8 @@ fn json(text: Vec<u8>) -> Response {
     (headers, text).into_response()
 }
 
-async fn metrics(State(service): State<Arc<Service>>) -> Response {
+async fn metrics(State((service, for_operator)): State<(Arc<Service>, bool)>) -> Response {
     let text = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     let headers = [(CONTENT_TYPE, text), (CACHE_CONTROL, "no-store")];
-    (headers, service.metrics_text()).into_response()
+    (headers, service.metrics_text(for_operator)).into_response()
 }

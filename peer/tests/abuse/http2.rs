@@ -163,7 +163,7 @@ pub fn path_of(chunk: &Chunk) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn serves_many_chunks_on_one_connection() {
-    let (peer, ca, _files) = start(&["--write-token=secret"]).await;
+    let (peer, ca, _files) = start(&["--write-token=top-secret"]).await;
     let mut chunks = Vec::new();
     for seed in 0..40 {
         chunks.push(peer.store_chunk(seed, 300_000).await);
@@ -182,7 +182,7 @@ async fn serves_many_chunks_on_one_connection() {
     let put = Request::builder()
         .method(Method::PUT)
         .uri(client.uri(&path_of(&written)))
-        .header("authorization", "Bearer secret")
+        .header("authorization", "Bearer top-secret")
         // The page's origin is the peer's own, which the peer knows from the authority.
         .header("origin", client.uri(""))
         .body(())

@@ -26,11 +26,22 @@ async fn a_listener_for_metrics_hides_them_from_the_public() {
     }
     let text = String::from_utf8(get(&metrics, "/metrics").await.body).unwrap();
     assert!(text.contains("antway_peer_store_chunks 1"), "{text}");
+    let network = r#"antway_peer_network_requests{network="127.0.0.0/24"}"#;
+    assert!(text.contains(network), "{text}");
     peer.stop().await;
+}
 
+#[tokio::test(flavor = "multi_thread")]
+async fn public_metrics_name_no_client_networks() {
     let peer = TestPeer::start(&[]).await;
     assert!(peer.peer.metrics_http().is_empty());
-    assert_eq!(peer.get("/metrics").await.status, 200);
+    let response = peer.get("/metrics").await;
+    let text = String::from_utf8(response.body).unwrap();
+    assert_eq!(response.status, 200);
+    assert!(
+        text.ends_with("# EOF\n") && !text.contains("127.0.0"),
+        "{text}"
+    );
     peer.stop().await;
 }
 

@@ -3,7 +3,7 @@
 use crate::client_network::{
     BEHIND_PROXY, authority, connect_from, get_as, get_from, proxy_header,
 };
-use crate::http::{Response, exchange, read_response};
+use crate::http::{Response, exchange, get, read_response};
 use crate::stub_http_server::{StubHttpServer, StubResponse};
 use crate::test_peer::{TEST_TIMEOUT, TestPeer};
 use antway_peer::address::Address;
@@ -12,6 +12,11 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
+
+/// A peer with metrics for its operator, which name the networks of clients.
+async fn start(flags: &[&str]) -> TestPeer {
+    TestPeer::start(&[flags, &["--metrics-http=127.0.0.1:0"]].concat()).await
+}
 
 /// Sends a request with this header from a loopback address.
 async fn get_with(source: &str, peer: &TestPeer, header: (&str, &str)) -> Response {
@@ -40,13 +45,16 @@ async fn exceed_rate(source: &str, peer: &TestPeer, header: (&str, &str)) {
 /// Requests of the network in the last minute.
 async fn requests_of(peer: &TestPeer, network: &str) -> u64 {
     let name = format!(r#"antway_peer_network_requests{{network="{network}"}}"#);
-    peer.metric(&name).await
+    let metrics = get(&peer.peer.metrics_http()[0], "/metrics").await.body;
+    let metrics = String::from_utf8(metrics).unwrap();
+    let value = metrics.lines().find_map(|line| line.strip_prefix(&name));
+    value.map_or(0, |value| value.trim().parse().unwrap())
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_trusted_proxy_names_its_clients() {
     let flags = ["--trusted-proxy=127.0.0.2", "--max-requests-per-second=1"];
-    let peer = TestPeer::start(&flags).await;
+    let peer = start(&flags).await;
     let header = "X-Forwarded-For";
     exceed_rate("127.0.0.2", &peer, (header, "203.0.113.7")).await;
     // The client itself may send a part of the header. It comes first and does not help.
@@ -63,7 +71,7 @@ async fn a_trusted_proxy_names_its_clients() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn requests_of_one_connection_may_have_several_clients() {
-    let peer = TestPeer::start(&["--trusted-proxy=127.0.0.2"]).await;
+    let peer = start(&["--trusted-proxy=127.0.0.2"]).await;
     let mut stream = connect_from("127.0.0.2", &peer).await;
     for client in ["203.0.113.7", "198.51.100.1", "2001:db8::1"] {
         let get = format!(
@@ -98,7 +106,7 @@ async fn a_client_of_a_proxy_gets_only_its_share_of_the_requests_at_a_time() {
         "--upstream-timeout=60s",
         "--request-timeout=60s",
     ];
-    let peer = TestPeer::start(&flags).await;
+    let peer = start(&flags).await;
     let client = |ip| ("X-Forwarded-For", ip);
     let mut waiting = Vec::new();
     for seed in 0..2_u8 {
@@ -148,7 +156,7 @@ async fn a_client_cannot_name_another_address() {
         "--limit-loopback",
         "--max-requests-per-second=1",
     ];
-    let peer = TestPeer::start(&flags).await;
+    let peer = start(&flags).await;
     exceed_rate("127.0.0.3", &peer, ("X-Forwarded-For", "203.0.113.7")).await;
     let again = get_with("127.0.0.3", &peer, ("X-Forwarded-For", "198.51.100.1")).await;
     assert_eq!(again.status, 429);
@@ -165,7 +173,7 @@ async fn reads_only_the_chosen_header() {
         ("--client-address-header=forwarded", standard, common),
         ("--client-address-header=x-forwarded-for", common, standard),
     ] {
-        let peer = TestPeer::start(&["--trusted-proxy=127.0.0.2", flag]).await;
+        let peer = start(&["--trusted-proxy=127.0.0.2", flag]).await;
         for name in [read, ignored] {
             let value = match (name, name == read) {
                 ("Forwarded", true) => "for=\"203.0.113.7:80\";proto=https",
@@ -187,7 +195,7 @@ async fn reads_only_the_chosen_header() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_proxy_protocol_names_the_client_of_a_connection() {
     let flags = [&BEHIND_PROXY[..], &["--max-requests-per-second=1"]].concat();
-    let peer = TestPeer::start(&flags).await;
+    let peer = start(&flags).await;
     for client in ["203.0.113.7", "2001:db8:1:2::3"] {
         let mut accepted = 0;
         while get_as(client, &peer, "/-/info").await.status == 200 {
@@ -204,7 +212,7 @@ async fn the_proxy_protocol_names_the_client_of_a_connection() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_trusted_proxy_must_send_the_header_of_the_proxy_protocol() {
-    let peer = TestPeer::start(&BEHIND_PROXY).await;
+    let peer = start(&BEHIND_PROXY).await;
     for bytes in [
         b"GET /-/info HTTP/1.1\r\nHost: localhost\r\n\r\n".to_vec(),
         b"PROXY TCP4 203.0.113.7 127.0.0.1 1 2\r\nGET / HTTP/1.1\r\n\r\n".to_vec(),
@@ -225,7 +233,7 @@ async fn a_trusted_proxy_must_send_the_header_of_the_proxy_protocol() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn ignores_the_proxy_protocol_of_other_clients() {
-    let peer = TestPeer::start(&BEHIND_PROXY).await;
+    let peer = start(&BEHIND_PROXY).await;
     let mut stream = connect_from("127.0.0.3", &peer).await;
     let get = b"GET /-/info HTTP/1.1\r\nHost: localhost\r\n\r\n";
     let bytes = [&proxy_header("203.0.113.7")[..], get].concat();
@@ -238,7 +246,7 @@ async fn ignores_the_proxy_protocol_of_other_clients() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_proxy_checks_the_peers_health_as_itself() {
-    let peer = TestPeer::start(&BEHIND_PROXY).await;
+    let peer = start(&BEHIND_PROXY).await;
     let mut stream = connect_from("127.0.0.2", &peer).await;
     // The command LOCAL has no addresses.
     let local = b"\r\n\r\n\0\r\nQUIT\n\x20\0\0\0";

@@ -157,10 +157,10 @@ async fn stores_pointers_only_of_clients_that_may_write() {
     assert_eq!(refusal(&closed, &path, &record).await, forbidden);
     closed.stop().await;
 
-    let peer = TestPeer::start(&["--write-token=secret"]).await;
+    let peer = TestPeer::start(&["--write-token=top-secret"]).await;
     let unauthorized = (401, "UNAUTHORIZED".to_owned());
     assert_eq!(refusal(&peer, &path, &record).await, unauthorized);
-    let right = [("Authorization", "Bearer secret")];
+    let right = [("Authorization", "Bearer top-secret")];
     let response = request(peer.peer.http(), "PUT", &path, &right, &record).await;
     assert_eq!(response.status, 201);
     peer.stop().await;

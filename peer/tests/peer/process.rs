@@ -122,8 +122,9 @@ fn exits_with_code_2_and_names_an_invalid_setting() {
             "--advertise-webtransport",
         ),
         (&["--write-token="], "--write-token"),
+        (&["--write-token=1234567"], "--write-token"),
         (
-            &["--write-token=x", "--allow-open-writes"],
+            &["--write-token=12345678", "--allow-open-writes"],
             "--allow-open-writes",
         ),
         (

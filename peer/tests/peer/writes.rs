@@ -29,13 +29,13 @@ async fn refuses_writes_by_default() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn accepts_writes_only_with_the_token() {
-    let peer = TestPeer::start(&["--write-token=secret"]).await;
+    let peer = TestPeer::start(&["--write-token=top-secret"]).await;
     let session = Session::open(&peer.peer).await;
     let first = chunk(1, 1000);
     for wrong in [
         &[][..],
         &[("Authorization", "Bearer wrong")],
-        &[("Authorization", "Basic secret")],
+        &[("Authorization", "Basic top-secret")],
     ] {
         let response = put(&peer, &first, wrong).await;
         assert_eq!(
@@ -44,7 +44,7 @@ async fn accepts_writes_only_with_the_token() {
         );
         assert_eq!(response.header("www-authenticate"), Some("Bearer"));
     }
-    for wrong in [&b""[..], b"wrong", b"secre", b"secret!"] {
+    for wrong in [&b""[..], b"wrong", b"top-secre", b"top-secret!"] {
         assert_eq!(
             session.put(wrong, first.bytes()).await,
             [&[4][..], &[0; 32]].concat()
@@ -52,7 +52,7 @@ async fn accepts_writes_only_with_the_token() {
     }
     assert_eq!(peer.store_chunks().await, 0);
 
-    let right = [("Authorization", "bearer secret")];
+    let right = [("Authorization", "bearer top-secret")];
     let response = put(&peer, &first, &right).await;
     assert_eq!(response.status, 201);
     assert_eq!(
@@ -66,7 +66,7 @@ async fn accepts_writes_only_with_the_token() {
     );
     let second = chunk(2, MAX_CHUNK_BYTES as usize);
     for _ in 0..2 {
-        let answer = session.put(b"secret", second.bytes()).await;
+        let answer = session.put(b"top-secret", second.bytes()).await;
         assert_eq!(answer, [&[0][..], second.address().as_bytes()].concat());
     }
     assert!(session.get(&[second.address()]).await == [(0, second.bytes().to_vec())]);
@@ -78,12 +78,12 @@ async fn accepts_writes_only_with_the_token() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn does_not_read_a_refused_upload() {
-    let peer = TestPeer::start(&["--write-token=secret"]).await;
+    let peer = TestPeer::start(&["--write-token=top-secret"]).await;
     let session = Session::open(&peer.peer).await;
     for (token, length, status) in [
         (&b"wrong"[..], MAX_CHUNK_BYTES, 4),
-        (b"secret", MAX_CHUNK_BYTES + 1, 5),
-        (b"secret", u32::MAX, 5),
+        (b"top-secret", MAX_CHUNK_BYTES + 1, 5),
+        (b"top-secret", u32::MAX, 5),
     ] {
         let (mut send, mut recv) = session.stream().await;
         // The peer waits neither for the rest of the bytes nor for the end of the stream.
@@ -215,14 +215,14 @@ async fn refuses_writes_under_a_foreign_host_name() {
 async fn listed_origins_restrict_only_browsers() {
     let flags = [
         "--allow-origin=https://a.example,https://b.example:8443",
-        "--write-token=secret",
+        "--write-token=top-secret",
     ];
     let peer = TestPeer::start(&flags).await;
     let stored = peer.store_chunk(9, 100).await;
     let path = format!("/chunk/{}", stored.address());
     let hashes = peer.peer.certificate_hashes();
     let url = peer.peer.web_transport().unwrap();
-    let token = ("Authorization", "Bearer secret");
+    let token = ("Authorization", "Bearer top-secret");
     for (seed, origin, may) in [
         (1, Some("https://a.example"), true),
         (2, Some("https://b.example:8443"), true),
@@ -257,7 +257,7 @@ async fn preflight(peer: &TestPeer, origin: &str) -> Response {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_preflight_lists_what_a_page_may_do() {
-    let peer = TestPeer::start(&["--write-token=secret"]).await;
+    let peer = TestPeer::start(&["--write-token=top-secret"]).await;
     let response = preflight(&peer, "https://any.example").await;
     assert_eq!(response.status, 204);
     assert_eq!(response.header("access-control-allow-origin"), Some("*"));
@@ -279,7 +279,7 @@ async fn a_preflight_lists_what_a_page_may_do() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_receives_a_refusal_while_it_is_sending() {
-    let peer = TestPeer::start(&["--write-token=secret"]).await;
+    let peer = TestPeer::start(&["--write-token=top-secret"]).await;
     for seed in 0..8 {
         let response = put(&peer, &chunk(seed, MAX_CHUNK_BYTES as usize), &[]).await;
         assert_eq!(response.status, 401);
