@@ -142,6 +142,17 @@ pub const HTTP2_RECEIVE_WINDOW_BYTES: [u32; 2] = [256 * 1024, 1024 * 1024];
 /// connection is closed. A client could otherwise make the peer work without a limit.
 pub const HTTP2_RESETS: usize = 20;
 
+/// The number of HTTP/2 frames that a client may send at once, although they move almost no bytes. A client that goes on is
+/// read slowly.
+pub const HTTP2_FRAME_BURST: f64 = 1024.0;
+
+/// The number of such frames per second after that.
+pub const HTTP2_FRAMES_PER_SECOND: f64 = 100.0;
+
+/// A frame does not count for these limits if it moves so many bytes of an answer or an upload. The smallest answer has
+/// more, and the answer to a ping has 17.
+pub const HTTP2_FREE_FRAME_BYTES: f64 = 64.0;
+
 /// How long a result of the check for readiness stays valid.
 pub const READINESS_LIFETIME: Duration = Duration::from_secs(5);
 

@@ -1,15 +1,17 @@
-//! Limits the memory and the time for the request heads of an HTTP/2 connection, like [`HeadLimiter`] in HTTP/1.
+//! Limits the memory and the time for the request heads of an HTTP/2 connection, like [`HeadLimiter`] in HTTP/1, and the
+//! number of its frames.
 //!
 //! A head may come in many frames. The HTTP/2 library holds them until the last one has arrived.
 //!
 //! [`HeadLimiter`]: super::head_limiter::HeadLimiter
 
+use super::frame_budget::FrameBudget;
 use crate::limits::{HTTP_READ_BYTES, SHORT_HTTP_HEAD_BYTES};
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Sleep, sleep};
@@ -20,6 +22,9 @@ const PREFACE_BYTES: usize = 24;
 
 /// The length of a frame's header, in bytes.
 const FRAME_HEADER_BYTES: usize = 9;
+
+/// The type of the frames with parts of an upload: DATA.
+const DATA_FRAME: u8 = 0;
 
 /// The types of the frames with parts of a head: HEADERS and CONTINUATION.
 const HEAD_FRAMES: [u8; 2] = [1, 9];
@@ -36,6 +41,9 @@ pub struct Http2Heads<S> {
     head_timeout: Duration,
     /// Runs while a head is incomplete.
     timer: Option<Pin<Box<Sleep>>>,
+    budget: FrameBudget,
+    /// Runs while the client sends too many frames.
+    pause: Option<Pin<Box<Sleep>>>,
 }
 
 impl<S> Http2Heads<S> {
@@ -48,6 +56,22 @@ impl<S> Http2Heads<S> {
             permit: None,
             head_timeout,
             timer: None,
+            budget: FrameBudget::new(),
+            pause: None,
+        }
+    }
+
+    /// Ready when the client may send more frames.
+    fn poll_budget(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        loop {
+            if let Some(pause) = &mut self.pause {
+                ready!(pause.as_mut().poll(cx));
+                self.pause = None;
+            }
+            match self.budget.pause(Instant::now()) {
+                None => return Poll::Ready(()),
+                Some(pause) => self.pause = Some(Box::pin(sleep(pause))),
+            }
         }
     }
 }
@@ -70,10 +94,16 @@ impl<S: AsyncRead + Unpin> AsyncRead for Http2Heads<S> {
         if this.frames.head_bytes >= SHORT_HTTP_HEAD_BYTES && this.permit.is_none() {
             this.permit = ready!(this.permits.poll_acquire(cx));
         }
+        ready!(this.poll_budget(cx));
         let max_bytes = buf.remaining().min(HTTP_READ_BYTES);
         let mut part = ReadBuf::new(buf.initialize_unfilled_to(max_bytes));
         ready!(Pin::new(&mut this.stream).poll_read(cx, &mut part))?;
+        let frames_before = this.frames.count;
+        let uploaded_before = this.frames.uploaded_bytes;
         let has_ended_head = this.frames.read(part.filled());
+        this.budget.spend(this.frames.count - frames_before);
+        this.budget
+            .earn(this.frames.uploaded_bytes - uploaded_before);
         let length = part.filled().len();
         buf.advance(length);
         if has_ended_head {
@@ -92,7 +122,9 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Http2Heads<S> {
         cx: &mut Context<'_>,
         buf: &[u8],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(cx, buf)
+        let written = ready!(Pin::new(&mut self.stream).poll_write(cx, buf))?;
+        self.budget.earn(written);
+        Poll::Ready(Ok(written))
     }
 
     fn poll_write_vectored(
@@ -100,7 +132,9 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Http2Heads<S> {
         cx: &mut Context<'_>,
         bufs: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write_vectored(cx, bufs)
+        let written = ready!(Pin::new(&mut self.stream).poll_write_vectored(cx, bufs))?;
+        self.budget.earn(written);
+        Poll::Ready(Ok(written))
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -128,6 +162,10 @@ struct Frames {
     is_in_head: bool,
     /// The bytes of the incomplete head.
     head_bytes: usize,
+    /// The number of frames so far.
+    count: usize,
+    /// The bytes of uploads so far.
+    uploaded_bytes: usize,
 }
 
 impl Frames {
@@ -138,6 +176,8 @@ impl Frames {
             present: Some(true),
             is_in_head: true,
             head_bytes: 0,
+            count: 0,
+            uploaded_bytes: 0,
         }
     }
 
@@ -164,6 +204,10 @@ impl Frames {
                 {
                     self.header.clear();
                     self.rest = u32::from_be_bytes([0, a, b, c]) as usize;
+                    self.count += 1;
+                    if kind == DATA_FRAME {
+                        self.uploaded_bytes += self.rest;
+                    }
                     let is_last = flags & END_HEADERS != 0;
                     self.present = HEAD_FRAMES.contains(&kind).then_some(is_last);
                     self.is_in_head |= self.present.is_some();

@@ -8,6 +8,7 @@ mod connection;
 mod cors;
 mod endpoint;
 mod error;
+mod frame_budget;
 mod head_limiter;
 mod http2_heads;
 mod lingering;

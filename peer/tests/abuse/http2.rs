@@ -387,3 +387,43 @@ async fn completes_running_responses_before_it_stops() {
         .expect("an end soon")
         .unwrap();
 }
+
+/// Sends frames that move almost no bytes until the peer takes no more. Returns their number.
+async fn flood(peer: &TestPeer, ca: &CertificateAuthority, frame: &[u8]) -> usize {
+    const AT_ONCE: usize = 1000;
+    let mut stream = connect_tls(peer, ca).await;
+    let preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
+    stream.write_all(preface).await.unwrap();
+    let (mut answers, mut requests) = tokio::io::split(stream);
+    let reading = tokio::spawn(async move {
+        while answers.read(&mut [0; 65_536]).await? > 0 {}
+        std::io::Result::Ok(())
+    });
+    let mut sent = 0;
+    let frames = frame.repeat(AT_ONCE);
+    // The peer takes what fits into the buffers of the system.
+    while let Ok(Ok(())) = timeout(Duration::from_secs(1), requests.write_all(&frames)).await {
+        sent += AT_ONCE;
+        assert!(sent < 2_000_000, "the peer takes all frames");
+    }
+    reading.abort();
+    sent
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn reads_floods_of_small_frames_slowly() {
+    let (peer, ca, _files) = start(&["--idle-timeout=600s"]).await;
+    // PING, SETTINGS, PRIORITY, WINDOW_UPDATE by one byte, and a frame of an unknown type.
+    for frame in [
+        &b"\0\0\x08\x06\0\0\0\0\0ABCDEFGH"[..],
+        b"\0\0\0\x04\0\0\0\0\0",
+        b"\0\0\x05\x02\0\0\0\0\x01\0\0\0\0\x10",
+        b"\0\0\x04\x08\0\0\0\0\0\0\0\0\x01",
+        b"\0\0\0\x63\0\0\0\0\0",
+    ] {
+        flood(&peer, &ca, frame).await;
+        let mut honest = Client::connect(&peer, &ca).await;
+        assert_eq!(honest.get("/-/info").await.0, 200);
+    }
+    peer.stop().await;
+}
