@@ -1,5 +1,10 @@
 // A process of its own, so that the attacks do not take time of the honest client's event loop.
-import { attack, attacks, type Target } from './attackers.ts';
+import { attack, type Target } from './attackers.ts';
 
-const { count, target } = JSON.parse(process.argv[2]!) as { count: number; target: Target };
-await Promise.all(Object.keys(attacks).map((_, kind) => attack(kind, count, target)));
+const { kinds, ...attackers } = JSON.parse(process.argv[2]!) as {
+  kinds: string[];
+  count: number;
+  networks: number;
+  target: Target;
+};
+await Promise.all(kinds.map((kind) => attack(kind, attackers)));

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { connectAs, get, type Listener, readAnswer } from './proxied-socket.ts';
@@ -50,6 +51,29 @@ export const attacks: Readonly<Record<string, Attack>> = {
     }
   },
 
+  async 'uploads that stall'(socket) {
+    socket.write(`PUT /chunk/${absent()} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4194304\r\n\r\nx`);
+    await ended(socket);
+  },
+
+  async 'requests without a pause'(socket) {
+    socket.resume();
+    const requests = get('/-/info').repeat(1000);
+    while (!socket.destroyed) {
+      if (!socket.write(requests))
+        await once(socket, 'drain', { signal: AbortSignal.timeout(1000) }).catch(() => undefined);
+    }
+  },
+
+  async 'heads with many fields'(socket) {
+    const fields = 'Connection: a\r\n'.repeat(50_000);
+    socket.resume();
+    while (!socket.destroyed) {
+      socket.write(`GET /-/info HTTP/1.1\r\nHost: localhost\r\n${fields}\r\n`);
+      await delay(1000);
+    }
+  },
+
   'lookups of absent chunks': (socket) => repeat(socket, 100, () => `/chunk/${absent()}`),
 
   'lookups of absent pointers': (socket) => repeat(socket, 100, () => `/pointer/${absent()}`),
@@ -62,12 +86,16 @@ export const attacks: Readonly<Record<string, Attack>> = {
   },
 };
 
-/** Starts `count` connections of one kind, from four networks. A connection that ends is replaced. Never ends. */
-export async function attack(kind: number, count: number, target: Target): Promise<void> {
-  const run = Object.values(attacks)[kind]!;
+/** Starts `count` connections of one kind, from so many networks. A connection that ends is replaced. Never ends. */
+export async function attack(
+  name: string,
+  { count, networks, target }: { count: number; networks: number; target: Target },
+): Promise<void> {
+  const run = attacks[name]!;
+  const kind = Object.keys(attacks).indexOf(name);
   const one = async (number: number) => {
     for (;;) {
-      const socket = await connectAs(`203.0.${113 + kind}.${1 + (number % 4)}`, target);
+      const socket = await connectAs(`203.0.${113 + kind}.${1 + (number % networks)}`, target);
       await run(socket, target);
       socket.destroy();
       await delay(pauseMs * (0.5 + Math.random()));

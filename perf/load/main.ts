@@ -12,9 +12,11 @@ import { PeerProcess } from '../../tests/support/peer-process.ts';
 import { noise } from '../../tests/support/publish.ts';
 import { describeMachine, machineLine } from '../machine.ts';
 import { markdownTable, median, spread } from '../numbers.ts';
+import { startNodePeer } from './attacked-node-peer.ts';
+import { startRustPeer } from './attacked-rust-peer.ts';
 import { makeCertificate } from './certificate.ts';
 import { h2load, type LoadResult } from './h2load.ts';
-import { hostileLoad } from './hostile.ts';
+import { hostileLoad, hostileTable } from './hostile.ts';
 import { Nginx } from './nginx.ts';
 
 const usage = `pnpm perf:load [options]
@@ -23,7 +25,10 @@ const usage = `pnpm perf:load [options]
   --rounds 3          of each server, one after the other
   --sessions 1000     WebTransport sessions at a time
   --chunks 20         that each session fetches
-  --hostile           only: an honest client beside hostile ones (needs Linux, Rust, openssl, and the peer built)
+  --hostile           only: honest clients beside hostile ones (needs Linux, Rust, openssl, and the peer built)
+  --each              with --hostile: each kind of hostile connections alone
+  --kind <name>       with --each: only this kind (repeatable)
+  --peer rust         with --hostile: the peer, or “node” (needs the command built)
   --attackers 200     of each kind, with --hostile
 The rest needs h2load (Debian: nghttp2-client), nginx and openssl on the PATH, and the peer built.`;
 
@@ -35,6 +40,9 @@ const { values } = parseArgs({
     sessions: { type: 'string', default: '1000' },
     chunks: { type: 'string', default: '20' },
     hostile: { type: 'boolean', default: false },
+    each: { type: 'boolean', default: false },
+    kind: { type: 'string', multiple: true },
+    peer: { type: 'string', default: 'rust' },
     attackers: { type: 'string', default: '200' },
     help: { type: 'boolean', default: false },
   },
@@ -53,15 +61,23 @@ if (values.help) console.log(usage);
 else if (values.hostile) await hostile();
 else await main();
 
-/** @throws Error when an honest client gets less than half of its own rate, or the peer takes too much memory. */
+/** @throws Error when an honest client gets too little, or the peer takes too much memory. */
 async function hostile(): Promise<void> {
-  const result = await hostileLoad(Number(values.attackers));
-  const text = `${machineLine(describeMachine())}\n\n${result.table}\n`;
-  console.log(`\n${text}`);
-  await mkdir(resultsFolder, { recursive: true });
-  await writeFile(join(resultsFolder, 'hostile.md'), text);
-  if (result.share < 0.5) throw new Error('The honest client got less than half of its rate.');
-  if (result.memory > 1) throw new Error('The peer took more memory than documented.');
+  const peer = await (values.peer === 'node' ? startNodePeer() : startRustPeer());
+  try {
+    const count = Number(values.attackers);
+    const result = await (values.each
+      ? hostileTable(peer, { count, kinds: values.kind ?? peer.kinds })
+      : hostileLoad(peer, count));
+    const text = `${machineLine(describeMachine())}\n\n${result.table}\n`;
+    console.log(`\n${text}`);
+    await mkdir(resultsFolder, { recursive: true });
+    const name = `hostile-${values.peer}${values.each ? '-each' : ''}.md`;
+    await writeFile(join(resultsFolder, name), text);
+    if (result.problems.length > 0) throw new Error(result.problems.join('\n'));
+  } finally {
+    await peer.stop();
+  }
 }
 
 async function main(): Promise<void> {

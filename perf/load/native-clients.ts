@@ -12,6 +12,10 @@ export interface NativeTarget {
   webTransport: string;
   https: string;
   certificateFile: string;
+  /** Addresses of chunks that it has. */
+  chunks: readonly string[];
+  /** The path of a large file that it hosts. */
+  file: string;
 }
 
 /** Builds the clients over WebTransport and HTTP/2. */
@@ -20,34 +24,39 @@ export function buildNativeClients(): void {
   execFileSync('cargo', [...build, '--manifest-path', fromRoot('peer/Cargo.toml')], { stdio: 'inherit' });
 }
 
-/** Starts `count` clients of each kind. @returns the process, and the names of the kinds. */
+/** The names of the kinds of clients. */
+export async function nativeKinds(target: NativeTarget): Promise<string[]> {
+  const { stdout } = await promisify(execFile)(program, [...flags(target), 'kinds']);
+  return JSON.parse(stdout);
+}
+
+/** Starts `count` clients of one kind, or of each, from so many networks. */
 export async function attackNatively(
   target: NativeTarget,
-  chunks: readonly string[],
-  count: number,
-): Promise<{ process: ChildProcess; kinds: string[] }> {
-  const args = [...flags(target, chunks), 'attack', '--count', String(count)];
+  { kind, count, networks }: { kind: string | undefined; count: number; networks: number },
+): Promise<ChildProcess> {
+  const numbers = ['--count', String(count), '--networks', String(networks)];
+  const args = [...flags(target), 'attack', ...numbers, ...(kind === undefined ? [] : ['--kind', kind])];
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   const failed = once(child, 'exit').then(() => {
     throw new Error('the hostile clients ended');
   });
-  const [line] = (await Promise.race([once(createInterface(child.stdout!), 'line'), failed])) as [string];
+  await Promise.race([once(createInterface(child.stdout!), 'line'), failed]);
   failed.catch(() => undefined); // from here on, ending is what it is asked to do
-  return { process: child, kinds: JSON.parse(line) };
+  return child;
 }
 
 /** An honest session reads chunks with a pause after each. */
 export async function readBySession(
   target: NativeTarget,
-  chunks: readonly string[],
   { seconds, pauseMs }: { seconds: number; pauseMs: number },
-): Promise<{ rate: number; failures: number; firstFailure: string | null }> {
+): Promise<{ rate: number; p95Ms: number | null; failures: number; firstFailure: string | null }> {
   const times = ['--seconds', String(seconds), '--pause', String(pauseMs)];
-  const { stdout } = await promisify(execFile)(program, [...flags(target, chunks), 'read', ...times]);
+  const { stdout } = await promisify(execFile)(program, [...flags(target), 'read', ...times]);
   return JSON.parse(stdout);
 }
 
-function flags({ webTransport, https, certificateFile }: NativeTarget, chunks: readonly string[]): string[] {
+function flags({ webTransport, https, certificateFile, chunks, file }: NativeTarget): string[] {
   const peer = ['--web-transport', webTransport, '--https', https, '--certificate', certificateFile];
-  return [...peer, ...chunks.flatMap((address) => ['--chunk', address])];
+  return [...peer, '--file', file, ...chunks.flatMap((address) => ['--chunk', address])];
 }

@@ -5,18 +5,23 @@ import { connect as connectTls } from 'node:tls';
 /** The address from which a trusted proxy connects to the peer. */
 export const proxyAddress = '127.0.0.2';
 
-/** Where a peer listens for HTTPS on loopback. */
+/** Where a peer listens on loopback. */
 export interface Listener {
   port: number;
-  /** The only certificate to trust (PEM). */
-  certificate: string;
+  /** The only certificate to trust (PEM). Undefined for a peer with plain HTTP, which knows no proxies. */
+  certificate?: string;
 }
 
-/** Connects as a client of a proxy with the PROXY protocol, version 2, and TLS. Errors only close the socket. */
+/**
+ * Connects as a client of a proxy with the PROXY protocol, version 2, and TLS, or directly to a peer with plain HTTP.
+ * Errors only close the socket.
+ */
 export async function connectAs(client: string, { port, certificate }: Listener): Promise<Socket> {
-  const tcp = connect({ port, host: '127.0.0.1', localAddress: proxyAddress });
+  const localAddress = certificate === undefined ? undefined : proxyAddress;
+  const tcp = connect({ port, host: '127.0.0.1', localAddress });
   tcp.on('error', () => undefined);
   await Promise.race([once(tcp, 'connect'), once(tcp, 'close')]);
+  if (certificate === undefined) return tcp;
   tcp.write(proxyHeader(client));
   const socket = connectTls({
     socket: tcp,

@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// session that does not open, is a failure.
 pub async fn read(target: &Target, duration: Duration, pause: Duration) -> Value {
     let started = Instant::now();
-    let mut served = 0;
+    let mut times = Vec::new();
     let mut failures = 0;
     let mut first_failure = None;
     while started.elapsed() < duration {
@@ -33,8 +33,8 @@ pub async fn read(target: &Target, duration: Duration, pause: Duration) -> Value
                 let chunks = target.chunks.iter().cycle().skip(first).step_by(REQUESTS);
                 read_chunks(&session, chunks, started + duration, pause)
             });
-            let counts = futures_util::future::join_all(reading).await;
-            Ok::<_, BoxError>(counts)
+            let parts = futures_util::future::join_all(reading).await;
+            Ok::<_, BoxError>(parts)
         };
         match reading.await {
             Err(error) => {
@@ -42,9 +42,9 @@ pub async fn read(target: &Target, duration: Duration, pause: Duration) -> Value
                 first_failure.get_or_insert(error.to_string());
                 sleep(Duration::from_millis(50)).await;
             }
-            Ok(counts) => {
-                for (count, outcome) in counts {
-                    served += count;
+            Ok(parts) => {
+                for (part, outcome) in parts {
+                    times.extend(part);
                     if let Err(error) = outcome {
                         failures += 1;
                         first_failure.get_or_insert(error.to_string());
@@ -54,29 +54,37 @@ pub async fn read(target: &Target, duration: Duration, pause: Duration) -> Value
         }
     }
     let seconds = started.elapsed().as_secs_f64();
-    json!({ "rate": f64::from(served) / seconds, "failures": failures, "firstFailure": first_failure })
+    times.sort_unstable();
+    let p95 = times.get(times.len() * 95 / 100).copied();
+    json!({
+        "rate": times.len() as f64 / seconds,
+        "p95Ms": p95.map(|time| time.as_secs_f64() * 1000.0),
+        "failures": failures,
+        "firstFailure": first_failure,
+    })
 }
 
-/// Returns the number of verified chunks until the end, or until the first failure.
+/// Returns the times for the verified chunks until the end, or until the first failure.
 async fn read_chunks(
     session: &Connection,
     chunks: impl Iterator<Item = &Address>,
     end: Instant,
     pause: Duration,
-) -> (u32, Result<(), BoxError>) {
-    let mut count = 0;
+) -> (Vec<Duration>, Result<(), BoxError>) {
+    let mut times = Vec::new();
     for address in chunks {
         if Instant::now() >= end {
             break;
         }
+        let started = Instant::now();
         match timeout(PATIENCE, read_chunk(session, *address)).await {
-            Err(_) => return (count, Err("no answer in time".into())),
-            Ok(Err(error)) => return (count, Err(error)),
-            Ok(Ok(())) => count += 1,
+            Err(_) => return (times, Err("no answer in time".into())),
+            Ok(Err(error)) => return (times, Err(error)),
+            Ok(Ok(())) => times.push(started.elapsed()),
         }
         sleep(pause).await;
     }
-    (count, Ok(()))
+    (times, Ok(()))
 }
 
 async fn read_chunk(session: &Connection, address: Address) -> Result<(), BoxError> {

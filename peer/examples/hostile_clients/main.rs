@@ -14,7 +14,7 @@ mod udp_relay;
 
 use antway_peer::address::Address;
 use clap::{Parser, Subcommand};
-use serde_json::json;
+use serde_json::Value;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,9 +22,6 @@ use std::time::Duration;
 use target::{BoxError, Target, absent};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
-
-/// The networks of each kind of attack.
-const NETWORKS: usize = 4;
 
 /// The mean time until a session or connection that ended is replaced.
 const PAUSE: Duration = Duration::from_secs(4);
@@ -48,19 +45,33 @@ struct Args {
     #[arg(long, required = true, value_parser = parse_address)]
     chunk: Vec<Address>,
 
+    /// The path of a large file that it hosts
+    #[arg(long, value_name = "PATH")]
+    file: String,
+
     #[command(subcommand)]
     command: Command,
 }
 
 #[derive(Subcommand)]
 enum Command {
+    /// Print the names of the kinds of attacks as JSON
+    Kinds,
     /// Print the names of the kinds of attacks as JSON, and attack until this process is ended
     Attack {
         /// The number of sessions, or connections, of each kind
         #[arg(long)]
         count: usize,
+
+        /// The number of networks that they come from
+        #[arg(long)]
+        networks: usize,
+
+        /// The name of the only kind
+        #[arg(long, value_name = "NAME")]
+        kind: Option<String>,
     },
-    /// Read chunks, and print the rate and the number of failures as JSON
+    /// Read chunks, and print the rate, the time for most of the chunks and the number of failures as JSON
     Read {
         #[arg(long)]
         seconds: u64,
@@ -97,7 +108,7 @@ impl Kind {
                 attack.attack(target, source).await
             }
             Self::Http2(attack) => {
-                let client = Ipv4Addr::new(192, 0, 2, 4 * kind + network);
+                let client = Ipv4Addr::new(198, 18, kind, 1 + network);
                 attack.attack(target, client).await
             }
         }
@@ -113,9 +124,23 @@ async fn main() -> Result<(), BoxError> {
         args.https,
         &args.certificate,
         args.chunk,
+        args.file,
     )?;
     match args.command {
-        Command::Attack { count } => attack(Arc::new(target), count).await,
+        Command::Kinds => {
+            println!("{}", names(&all_kinds()));
+            Ok(())
+        }
+        Command::Attack {
+            count,
+            networks,
+            kind,
+        } => {
+            let is_wanted =
+                |(_, one): &(u8, Kind)| kind.as_deref().is_none_or(|name| name == one.name());
+            let kinds: Vec<_> = all_kinds().into_iter().filter(is_wanted).collect();
+            attack(Arc::new(target), kinds, count, networks).await
+        }
         Command::Read { seconds, pause } => {
             let [duration, pause] = [Duration::from_secs(seconds), Duration::from_millis(pause)];
             println!("{}", honest::read(&target, duration, pause).await);
@@ -124,19 +149,30 @@ async fn main() -> Result<(), BoxError> {
     }
 }
 
-async fn attack(target: Arc<Target>, count: usize) -> Result<(), BoxError> {
+/// All kinds, with their numbers.
+fn all_kinds() -> Vec<(u8, Kind)> {
     let sessions = sessions::Kind::ALL.into_iter().map(Kind::Session);
-    let kinds: Vec<Kind> = sessions
-        .chain(http2::Kind::ALL.into_iter().map(Kind::Http2))
-        .collect();
-    let names: Vec<_> = kinds.iter().map(|kind| kind.name()).collect();
-    println!("{}", json!(names));
+    let kinds = sessions.chain(http2::Kind::ALL.into_iter().map(Kind::Http2));
+    (0..).zip(kinds).collect()
+}
+
+fn names(kinds: &[(u8, Kind)]) -> Value {
+    kinds.iter().map(|(_, kind)| kind.name()).collect()
+}
+
+async fn attack(
+    target: Arc<Target>,
+    kinds: Vec<(u8, Kind)>,
+    count: usize,
+    networks: usize,
+) -> Result<(), BoxError> {
+    println!("{}", names(&kinds));
     let mut attacks = JoinSet::new();
-    for (number, kind) in (0..).zip(kinds) {
+    for (number, kind) in kinds {
         for n in 0..count {
             let target = Arc::clone(&target);
             attacks.spawn(async move {
-                let network = (n % NETWORKS) as u8;
+                let network = (n % networks) as u8;
                 // Not all at the same instant, as they would not come in reality.
                 sleep(random_pause()).await;
                 loop {

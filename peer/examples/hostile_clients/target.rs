@@ -25,6 +25,8 @@ pub struct Target {
     pub https: SocketAddr,
     /// Addresses of chunks that it has.
     pub chunks: Vec<Address>,
+    /// The path of a large file that it hosts.
+    pub file: String,
     session_tls: rustls::ClientConfig,
     http2: TlsConnector,
 }
@@ -35,11 +37,13 @@ impl Target {
         https: SocketAddr,
         certificate: &Path,
         chunks: Vec<Address>,
+        file: String,
     ) -> Result<Self, BoxError> {
         Ok(Self {
             web_transport,
             https,
             chunks,
+            file,
             session_tls: client_tls(certificate, b"h3")?,
             http2: Arc::new(client_tls(certificate, b"h2")?).into(),
         })
