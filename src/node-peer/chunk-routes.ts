@@ -13,6 +13,10 @@ import { readOn, sendPieces } from './send-pieces.ts';
 const maxOpenAnswers = 16;
 /** An answer of this size needs no place: the connection takes it at once. */
 const pieceBytes = 128 * 1024;
+/** Uploads in memory. More requests wait. */
+const maxOpenUploads = 32;
+/** How long an upload may take. Clients of this peer are programs of the same machine. */
+const uploadMs = 20_000;
 /** How long a request waits for its place. */
 const answerWaitMs = 10_000;
 /** A refused upload is read up to a chunk's size, for at most this long. See `discard`. */
@@ -28,6 +32,8 @@ export interface ChunkRoutesOptions {
   version: string;
   /** For tests: how long a request waits for a place among the open answers. */
   answerWaitMs?: number;
+  /** For tests: how long an upload may take. */
+  uploadMs?: number;
   /** How long a client may read nothing of its answer. */
   writeTimeoutMs: number;
 }
@@ -36,10 +42,13 @@ export interface ChunkRoutesOptions {
 export class ChunkRoutes {
   readonly #options: ChunkRoutesOptions;
   readonly #places: AnswerPlaces;
+  readonly #uploadPlaces: AnswerPlaces;
 
   constructor(options: ChunkRoutesOptions) {
     this.#options = options;
-    this.#places = new AnswerPlaces(maxOpenAnswers, options.answerWaitMs ?? answerWaitMs);
+    const waitMs = options.answerWaitMs ?? answerWaitMs;
+    this.#places = new AnswerPlaces(maxOpenAnswers, waitMs);
+    this.#uploadPlaces = new AnswerPlaces(maxOpenUploads, waitMs);
   }
 
   /** Whether `answer` answers requests for this path. */
@@ -156,8 +165,8 @@ export class ChunkRoutes {
       if (this.#options.write === 'none' || !mayWrite(request)) throw new HttpError('FORBIDDEN');
       const outcome =
         kind === 'pointer'
-          ? await this.#storePointer(request, address)
-          : await this.#storeChunk(request, address);
+          ? await this.#storePointer(request, response, address)
+          : await this.#storeChunk(request, response, address);
       if (outcome === 'full') throw new HttpError('FULL');
       if (outcome === 'outdated') throw new HttpError('OUTDATED');
       if (kind === 'chunk') response.setHeader('ETag', `"${address}"`);
@@ -170,15 +179,24 @@ export class ChunkRoutes {
     }
   }
 
-  async #storeChunk(request: IncomingMessage, address: Address) {
-    const bytes = await readBody(request, limits.chunkBytes);
+  async #storeChunk(request: IncomingMessage, response: ServerResponse, address: Address) {
+    const bytes = await this.#readBody(request, response, limits.chunkBytes);
     if (Address.fromBytes(this.#options.blake3(bytes)).hex !== address.hex) throw new HttpError('MISMATCH');
     return this.#options.store.write(address, bytes);
   }
 
-  async #storePointer(request: IncomingMessage, address: Address) {
-    const record = Uint8Array.from(await readBody(request, limits.pointerBytes));
+  async #storePointer(request: IncomingMessage, response: ServerResponse, address: Address) {
+    const record = Uint8Array.from(await this.#readBody(request, response, limits.pointerBytes));
     return this.#options.store.writePointer(address, verifiedPointer(record, address));
+  }
+
+  async #readBody(request: IncomingMessage, response: ServerResponse, maxBytes: number): Promise<Uint8Array> {
+    const place = await this.#uploadPlaces.take(response);
+    try {
+      return await readBody(request, maxBytes, this.#options.uploadMs ?? uploadMs);
+    } finally {
+      place.leave();
+    }
   }
 
   #info(): unknown {
@@ -237,22 +255,31 @@ function verifiedPointer(record: Uint8Array<ArrayBuffer>, address: Address): Poi
   }
 }
 
-async function readBody(request: IncomingMessage, maxBytes: number): Promise<Uint8Array> {
+/** @throws HttpError `TOO_LARGE`, `TIMEOUT`, or `BAD_REQUEST` for an incomplete body. */
+async function readBody(request: IncomingMessage, maxBytes: number, maxMs: number): Promise<Uint8Array> {
   const declared = request.headers['content-length'];
   if (Number(declared ?? 0) > maxBytes) throw new HttpError('TOO_LARGE');
   // Not a list of pieces: a client can send a piece for each byte.
   const bytes = new Uint8Array(declared === undefined ? maxBytes : Number(declared));
-  let length = 0;
+  const pieces = request.iterator({ destroyOnReturn: false });
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new HttpError('TIMEOUT')), maxMs);
+  });
   try {
-    for await (const piece of request.iterator({ destroyOnReturn: false })) {
+    for (let length = 0; ; ) {
+      const { done, value } = await Promise.race([pieces.next(), late]);
+      if (done) return bytes.subarray(0, length);
+      const piece: Uint8Array = value;
       if (length + piece.length > bytes.length) throw new HttpError('TOO_LARGE');
       bytes.set(piece, length);
       length += piece.length;
     }
   } catch (error) {
     throw error instanceof HttpError ? error : new HttpError('BAD_REQUEST', { cause: error });
+  } finally {
+    clearTimeout(timer);
   }
-  return bytes.subarray(0, length);
 }
 
 /**

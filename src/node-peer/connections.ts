@@ -6,6 +6,8 @@ const maxConnections = 1_024;
 /** Requests that wait behind another one of their connection. Browsers send one after the other. */
 const maxPipelined = { perConnection: 16, inTotal: 1_024 };
 const tickMs = 1_000;
+/** A connection that moves fewer bytes in a tick stands still: a client can send one byte after the other. */
+const leastBytesPerTick = 1_024;
 
 interface Connection {
   isBusy: boolean;
@@ -13,13 +15,13 @@ interface Connection {
   waiting: (() => void)[];
   /** The bytes that it has moved, at the last tick. */
   moved: number;
-  /** Ticks since it moved any. */
+  /** Ticks since it moved enough. */
   stillTicks: number;
 }
 
 /**
- * The connections of a peer. If there are too many, the one that has moved nothing for the longest time ends: an answer
- * that its client does not read, or an idle connection. The requests of a connection are answered one after the other, and
+ * The connections of a peer. If there are too many, the one that has stood still for the longest time ends: an answer
+ * that its client does not read, a request that drips, or an idle connection. The requests of a connection are answered one after the other, and
  * only a few of them wait.
  */
 export class Connections {
@@ -77,12 +79,12 @@ export class Connections {
   #tick(): void {
     for (const [socket, connection] of this.#open) {
       const moved = socket.bytesRead + socket.bytesWritten;
-      connection.stillTicks = moved === connection.moved ? connection.stillTicks + 1 : 0;
+      connection.stillTicks = moved - connection.moved < leastBytesPerTick ? connection.stillTicks + 1 : 0;
       connection.moved = moved;
     }
   }
 
-  /** @returns whether there is a connection that has moved nothing. */
+  /** @returns whether there is a connection that stands still. */
   #endLongestStill(): boolean {
     let longest: Socket | undefined;
     let most = 0;

@@ -31,6 +31,8 @@ export interface NodePeerOptions {
   version: string;
   /** For tests: how long a request waits for a place among the open answers. */
   answerWaitMs?: number;
+  /** For tests: how long an upload may take. */
+  uploadMs?: number;
   /** For tests: how long a client may read nothing of its answer. */
   writeTimeoutMs?: number;
 }

@@ -6,7 +6,7 @@ import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { blake3 } from '@noble/hashes/blake3.js';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { buildCli } from '../../src/cli/setup.mjs';
 import { NodePeerProcess } from '../support/node-peer-process.ts';
 
@@ -133,6 +133,19 @@ describe('the peer in Node goes on', () => {
       expect((await ask(peer.url, path)).body.equals(large)).toBe(true);
     },
   );
+
+  it('while more connections than it takes send one byte after the other', async () => {
+    const dripping = await Promise.all(
+      Array.from({ length: 1_100 }, () => open(peer.url, 'GET / HTTP/1.1\r\nX: ')),
+    );
+    const timer = setInterval(() => {
+      for (const socket of dripping) socket.write('x');
+    }, 300);
+    onTestFinished(() => clearInterval(timer));
+    // By then, the peer knows how slow they are.
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    for (let i = 0; i < 20; i++) expect(await isHealthy(peer.url)).toBe(true);
+  });
 
   it('while very many connections send requests that wait for others', async () => {
     const busy = await Promise.all(

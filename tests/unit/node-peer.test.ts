@@ -22,7 +22,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Address } from '../../src/address.ts';
 import { parsePointer } from '../../src/content/pointer.ts';
 import { FolderPeerStore } from '../../src/node-peer/folder-store.ts';
-import { NodePeer } from '../../src/node-peer/node-peer.ts';
+import { NodePeer, type NodePeerOptions } from '../../src/node-peer/node-peer.ts';
 import { MemoryPeerStore } from '../../src/node-peer/peer-store.ts';
 import { LoopbackServer } from '../support/loopback-server.ts';
 import { NodePeerProcess } from '../support/node-peer-process.ts';
@@ -622,7 +622,7 @@ describe('the places for answers of a peer in Node', () => {
   /** Opens the store. Until then, no read ends. */
   let openGate: () => void;
 
-  async function start(bytes: Uint8Array, options: { answerWaitMs?: number; writeTimeoutMs?: number } = {}) {
+  async function start(bytes: Uint8Array, options: Partial<NodePeerOptions> = {}) {
     const gate = new Promise<void>((resolve) => {
       openGate = resolve;
     });
@@ -687,6 +687,20 @@ describe('the places for answers of a peer in Node', () => {
     const wanted = `/chunk/${addressOf(bytes)}`;
     await request(2 * places, 8, wanted);
     expect((await ask(peer.url, { path: wanted })).body.equals(bytes)).toBe(true);
+  });
+
+  it('of uploads are free again when clients stop sending', async () => {
+    await start(chunk, { uploadMs: 500, write: 'open' });
+    const head = `PUT ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${chunk.length}\r\n\r\n`;
+    const answers = Array.from({ length: 40 }, async () => {
+      const socket = connect(Number(new URL(peer.url).port), '127.0.0.1');
+      sockets.push(socket);
+      socket.write(`${head}x`);
+      const [answer] = await once(socket, 'data');
+      return String(answer).split(' ')[1];
+    });
+    expect((await ask(peer.url, { path, method: 'PUT', body: chunk })).status).toBe(200);
+    expect(new Set(await Promise.all(answers))).toEqual(new Set(['408']));
   });
 
   it('are not waited for without an end', async () => {
