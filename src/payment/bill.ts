@@ -4,7 +4,7 @@ import { isPaidFor, type PaymentJournal } from './journal.ts';
 import { type Due, namesOf, sumOf, unpaid as unpaidOf } from './payable.ts';
 import type { PaymentRoute, RecordQuote } from './payment-route.ts';
 import { planBatches } from './plan-batches.ts';
-import { checkFresh, checkStoredOffer, commonOffer, type Offer, type RecordToStore } from './quotes.ts';
+import { checkStoredOffer, commonOffer, freshOffer, type Offer, type RecordToStore } from './quotes.ts';
 import type { StoreParts } from './upload.ts';
 
 /** The kind of the things whose prices are asked for. */
@@ -78,8 +78,7 @@ export async function prepareBill(
     const entry = quoted[i]!.status === 'stored' ? await journal.record(stateId ?? address) : undefined;
     if (entry?.transaction !== undefined) await journal.putRecord({ ...entry, isStored: true });
   }
-  const offers = quoted.flatMap((answer) => (answer.status === 'quoted' ? [answer.offer] : []));
-  for (const offer of offers) checkFresh(offer);
+  const offers = quoted.flatMap((answer) => (answer.status === 'quoted' ? [freshOffer(answer.offer)] : []));
   const planned = await planBatches(offers, relays, signal, (asked, all) => onProgress(asked, all, 'pools'));
   const due = {
     batches: [...triedBatches.values(), ...planned.batches],

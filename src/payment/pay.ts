@@ -84,7 +84,9 @@ export async function pay(
   let rest = await unpaid(due, journal);
   if (rest.length === 0) return payment;
   checkLimit(rest, limits.amount);
-  checkFees(await vault.feesOf(gasOf(rest)), limits.fees);
+  const gas = gasOf(rest);
+  checkFees(await vault.feesOf(gas), limits.fees);
+  const feesFor = (payable: Payable | undefined) => (limits.fees * gasOfTransaction(payable)) / gas;
   const tried = await checkDue(rest, account.address, parts);
 
   let approval: Approval | undefined;
@@ -95,7 +97,7 @@ export async function pay(
     const allowance = await vault.allowance(account.address, block);
     const isApproved = allowance === sum;
     if (!isApproved && approval?.amount !== sum) {
-      await send(vault.approval(sum), undefined, account, limits, parts, payment);
+      await send(vault.approval(sum), undefined, account, feesFor(undefined), parts, payment);
       approval = { amount: sum, former: allowance, endMs: Date.now() + approvalTimeoutMs };
       continue;
     }
@@ -104,7 +106,7 @@ export async function pay(
       await waitForApproval(approval!, allowance, signal);
       continue;
     }
-    if (!isPaid) await send(callOf(next, vault), next, account, limits, parts, payment);
+    if (!isPaid) await send(callOf(next, vault), next, account, feesFor(next), parts, payment);
     approval = undefined;
     rest = await unpaid(due, journal);
   }
@@ -163,19 +165,21 @@ async function waitForApproval(
   throw paymentError('RPC', message, { amount: `${amount}` });
 }
 
-/** @param payable undefined for a permission. */
+/**
+ * @param payable undefined for a permission.
+ * @param maxFee its part of the limit. What others have cost does not count: the endpoint that tells it may lie.
+ */
 async function send(
   call: Call,
   payable: Payable | undefined,
   account: Account,
-  limits: Limits,
+  maxFee: bigint,
   parts: PayParts,
   payment: { amount: bigint; fees: bigint; transactions: string[] },
 ): Promise<void> {
   const { vault, journal, signal, check } = parts;
   signal.throwIfAborted();
   await check?.();
-  const maxFee = limits.fees - payment.fees;
   checkFees(await vault.feesOf(gasOfTransaction(payable)), maxFee);
   const batch = payable && 'batch' in payable ? { batch: payable.batch.root } : {};
   let pending: PendingTransaction | undefined;

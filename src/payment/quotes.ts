@@ -106,14 +106,19 @@ export function checkStoredOffer(offer: Offer, record: RecordToStore): Offer {
 }
 
 /**
- * Makes sure that nodes have given the prices of an offer just now. Nodes accept old ones, too, so a relay could hand out
- * those of a time with other prices, or of nodes that are gone.
- * @throws AntwayError with `details.payment` `QUOTE`.
+ * The offer of the nodes that have given their prices just now. Nodes accept old ones, too, so a relay could hand out those
+ * of a time with other prices, or of nodes that are gone.
+ * @throws AntwayError with `details.payment` `QUOTE` if these are not most of the nodes.
  */
-export function checkFresh({ plan: { address, quotes } }: Offer, nowSeconds = Date.now() / 1000): void {
-  const ages = quotes.map(({ timestamp }) => nowSeconds - timestamp);
-  if (Math.max(...ages) <= maxQuoteAgeSeconds && Math.min(...ages) >= -clockMarginSeconds) return;
-  const message = `The price for ${address} is not a present one: a node signed it over an hour ago, or in the future. Or the clock of this device is wrong. Nothing was paid.`;
+export function freshOffer(offer: Offer, nowSeconds = Date.now() / 1000): Offer {
+  const { address, quotes } = offer.plan;
+  const fresh = quotes.filter(({ timestamp }) => {
+    const age = nowSeconds - timestamp;
+    return age <= maxQuoteAgeSeconds && age >= -clockMarginSeconds;
+  });
+  if (fresh.length === quotes.length) return offer;
+  if (fresh.length >= minCommonQuotes) return offerOf({ ...offer.plan, quotes: fresh });
+  const message = `The price for ${address} is not a present one: nodes signed it over an hour ago, or in the future. Or the clock of this device is wrong. Nothing was paid.`;
   throw paymentError('QUOTE', message, { address });
 }
 

@@ -106,6 +106,26 @@ describe('an endpoint that raises the fees after the user agreed gets no signatu
     expect(sent).toHaveLength(what.includes('second') ? 1 : 0);
   });
 
+  it('of a key over the limit, if it also says that the transactions before cost nothing', async () => {
+    const vault = new Vault(contracts(), rpcProvider(rpc));
+    const journal = memoryJournal();
+    const bill = await prepareBill([newRecord()], { relays: [new Relay(relay.url)], journal, signal });
+    const fees = await vault.feesOf(gasOf(await unpaid(bill.due, journal)));
+    const limits = { amount: bill.amount, fees: feeLimit(fees, true) };
+    const account = new KeyAccount(key, vault);
+    const allowed: bigint[] = [];
+    const sendWithin = account.send.bind(account);
+    account.send = (call, note, maxFee) => {
+      allowed.push(maxFee);
+      return sendWithin(call, note, maxFee);
+    };
+    const confirm = vault.confirmed.bind(vault);
+    vault.confirmed = async (...sent) => ({ ...(await confirm(...sent)), fee: 0n });
+    await pay(bill, account, limits, { vault, journal, signal });
+    expect(allowed).toHaveLength(2);
+    expect(allowed[0]! + allowed[1]!).toBeLessThanOrEqual(limits.fees);
+  });
+
   it('and no question to a wallet', async () => {
     const wallet = new TestWallet(chain);
     const vault = new Vault(contracts(), wallet);
