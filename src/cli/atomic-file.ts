@@ -2,8 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { createWriteStream, type Stats } from 'node:fs';
 import {
   access,
+  chmod,
+  chown,
   constants,
   type FileHandle,
+  lstat,
   open,
   readlink,
   realpath,
@@ -52,7 +55,7 @@ export async function writeAtomically(
     // Others may not read the file before it has its mode.
     const file = await open(temporary, 'wx', mode ?? (former ? 0o600 : 0o666)).catch(wrap);
     await writeAndClose(file, pieces, path, async () => {
-      if (former) await takeOver(file, former, mode ?? former.mode).catch(wrap);
+      if (former) await takeOver(temporary, former, mode).catch(wrap);
       await file.sync();
     });
     await rename(temporary, real).catch(wrap);
@@ -111,10 +114,27 @@ async function behindLinks(path: string): Promise<string> {
       throw fileError(error, path);
     });
     if (to === undefined) return at;
+    await requireTrustedLink(at, path);
     // Not normalised: “..” after a link to a folder leads to the folder around the other one.
     at = isAbsolute(to) ? to : `${await realpath(dirname(at))}/${to}`;
   }
   throw new AntwayError('REFUSED', `“${path}” leads through more than ${maxLinks} links.`, { path });
+}
+
+/**
+ * In a folder such as `/tmp`, another user can put a link in the place of a file. Systems that protect users from it look at
+ * links that they follow themselves.
+ * @throws AntwayError `REFUSED` for a link there that belongs neither to this user nor to the owner of the folder.
+ */
+async function requireTrustedLink(link: string, path: string): Promise<void> {
+  const isShared = (mode: number) => (mode & 0o1002) === 0o1002;
+  const wrap = (error: unknown): never => {
+    throw fileError(error, path);
+  };
+  const [folder, { uid }] = await Promise.all([stat(dirname(link)), lstat(link)]).catch(wrap);
+  if (!isShared(folder.mode) || uid === folder.uid || uid === process.geteuid?.()) return;
+  const message = `“${link}” is a link of another user, in a folder that all users write to.`;
+  throw new AntwayError('REFUSED', message, { path });
 }
 
 /** The number in a path such as `/dev/fd/1` or `/proc/self/fd/1`, which `/dev/stdout` leads to. */
@@ -150,16 +170,16 @@ async function writeAndClose(
   }
 }
 
-/** Gives a file the owner and the mode of the one that it replaces. */
-async function takeOver(file: FileHandle, former: Stats, mode: number): Promise<void> {
-  const { uid, gid } = await file.stat();
+/** Gives a file, or a folder, the owner and the mode of the one that it replaces. */
+export async function takeOver(path: string, former: Stats, mode = former.mode): Promise<void> {
+  const { uid, gid } = await stat(path);
   const isSame = uid === former.uid && gid === former.gid;
   const isOwned =
     isSame ||
-    (await file.chown(former.uid, former.gid).then(
+    (await chown(path, former.uid, former.gid).then(
       () => true,
       () => false,
     ));
   // Security: the permissions of the former group are not for this user's group.
-  await file.chmod(mode & (isOwned ? 0o777 : 0o707));
+  await chmod(path, mode & (isOwned ? 0o777 : 0o707));
 }

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Stats } from 'node:fs';
-import { chmod, lstat, mkdir, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
+import { lstat, mkdir, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { Member } from '../content/archive.ts';
 import { AntwayError } from '../errors.ts';
 import { replaceDisruptive } from '../util/sanitize-text.ts';
+import { takeOver } from './atomic-file.ts';
 import { fileError } from './disk-file.ts';
 import type { OpenedFolder } from './open-content.ts';
 import { isReservedByWindows } from './sanitize-filename.ts';
@@ -55,7 +56,7 @@ export async function extractFolder(
       if (isRenamed) result.renamed++;
       onFile?.(result.files, members.length);
     });
-    if (former) await chmod(temporary, former.mode & 0o777);
+    if (former) await takeOver(temporary, former);
     await replace(to, temporary);
     return result;
   } finally {

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { AntwayError } from '../errors.ts';
@@ -18,6 +18,10 @@ export async function openJournal(folder: string): Promise<JournalStore> {
     throw fileError(error, folder);
   };
   await mkdir(folder, { recursive: true, mode: 0o700 }).catch(wrap);
+  // Former versions let others read the entries.
+  for (const name of await readdir(folder).catch(wrap)) {
+    if (name.endsWith('.json')) await chmod(join(folder, name), 0o600).catch(wrap);
+  }
   const pathOf = (key: string) => join(folder, `${key}.json`);
   return {
     async get(key) {

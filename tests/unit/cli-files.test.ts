@@ -4,6 +4,7 @@ import {
   chmodSync,
   chownSync,
   existsSync,
+  lchownSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -63,6 +64,24 @@ describe('a file that is written atomically', () => {
     expect(readFileSync(join(folder, 'new'), 'utf8')).toBe('after');
     expect(lstatSync(join(folder, 'link')).isSymbolicLink()).toBe(true);
   });
+
+  it.runIf(process.getuid?.() === 0)(
+    'is not behind a link of another user in a folder of all users',
+    async () => {
+      const shared = join(folder, 'shared');
+      mkdirSync(shared);
+      chmodSync(shared, 0o1777);
+      const link = join(shared, 'link');
+      symlinkSync(join(folder, 'target'), link);
+      await writeAtomically(link, text('own'));
+      lchownSync(link, 65_534, 65_534);
+      await expect(writeAtomically(link, text('planted'))).rejects.toMatchObject({ code: 'REFUSED' });
+      await expect(requireWritable(link)).rejects.toMatchObject({ code: 'REFUSED' });
+      chmodSync(shared, 0o755);
+      await writeAtomically(link, text('of the folder’s only user'));
+      expect(readFileSync(join(folder, 'target'), 'utf8')).toBe('of the folder’s only user');
+    },
+  );
 
   it('is refused for links that lead in a circle', async () => {
     symlinkSync('b', join(folder, 'a'));

@@ -43,6 +43,13 @@ describe('the journal of payments', () => {
     }
   });
 
+  it('closes the entries that a former version left open', async () => {
+    const entry = join(folder, 'record-1.json');
+    await writeFile(entry, '{}', { mode: 0o644 });
+    await openJournal(folder);
+    expect((await stat(entry)).mode & 0o777).toBe(0o600);
+  });
+
   it('names no backup that nobody has made', async () => {
     await writeFile(join(folder, 'record-1.json'), 'damaged');
     const reading = (await openJournal(folder)).get('record-1');
