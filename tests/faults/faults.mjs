@@ -542,8 +542,8 @@ export const faults = [
     name: 'peer-takes-any-host',
     breaks: 'A page can write to a peer of its visitor by DNS rebinding.',
     file: 'peer/src/origins.rs',
-    find: '        is_loopback_name(host_name)\n            && !is_site_name(host_name)',
-    replace: '        !is_site_name(host_name)',
+    find: '.is_some_and(|name| is_loopback_name(name) && is_shared(name))',
+    replace: '.is_some_and(is_shared)',
     test: cargo('writes', 'refuses_writes_under_a_foreign_host_name'),
   },
   {
