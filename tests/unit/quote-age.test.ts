@@ -74,7 +74,7 @@ describe('a price that nodes have signed', () => {
         ? old.plan.quotes.find(({ peer }) => peer === quote.peer)!
         : quote,
     );
-    relay.faults = { offer: (offer) => ({ ...offer, plan: { ...fresh.plan, quotes } }) };
+    relay.faults = { offer: (offer) => ({ ...offer, ...fresh, plan: { ...fresh.plan, quotes } }) };
     const asking = bill([record!]);
     if (count === 4) return expect(await problemOf(asking)).toBe('QUOTE');
     const [offer] = (await asking).due.offers;
