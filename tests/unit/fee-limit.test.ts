@@ -109,7 +109,11 @@ describe('an endpoint that raises the fees after the user agreed gets no signatu
   it('of a key over the limit, if it also says that the transactions before cost nothing', async () => {
     const vault = new Vault(contracts(), rpcProvider(rpc));
     const journal = memoryJournal();
-    const bill = await prepareBill([newRecord(), newRecord()], { relays: [new Relay(relay.url)], journal, signal });
+    const bill = await prepareBill([newRecord(), newRecord()], {
+      relays: [new Relay(relay.url)],
+      journal,
+      signal,
+    });
     const fees = await vault.feesOf(gasOf(await unpaid(bill.due, journal)));
     const limits = { amount: bill.amount, fees: feeLimit(fees, true) };
     const account = new KeyAccount(key, vault);
