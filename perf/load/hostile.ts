@@ -15,7 +15,7 @@ const slowdown = { factor: 10, extraMs: 100 };
 
 export interface HostileResult {
   table: string;
-  /** What is worse than it may be. */
+  /** The values that are worse than they may be. */
   problems: string[];
 }
 

@@ -167,7 +167,7 @@ async function waitForApproval(
 
 /**
  * @param payable undefined for a permission.
- * @param maxFee its part of the limit. What others have cost does not count: the endpoint that tells it may lie.
+ * @param maxFee its part of the limit. The cost of the others does not count: the endpoint that tells it may lie.
  */
 async function send(
   call: Call,

@@ -71,7 +71,7 @@ async function raw(origin: string, text: string): Promise<string> {
   return answer;
 }
 
-/** What a reader that did not read before gets until the connection ends. */
+/** Reads on after a pause. @returns what the connection brings until it ends. */
 async function restOf(socket: Socket): Promise<Buffer> {
   const pieces: Buffer[] = [];
   socket.on('data', (piece: Buffer) => pieces.push(piece));

@@ -50,7 +50,7 @@ describe('the journal of payments', () => {
     expect((await stat(entry)).mode & 0o777).toBe(0o600);
   });
 
-  it('names no backup that nobody has made', async () => {
+  it('names no backup that does not exist', async () => {
     await writeFile(join(folder, 'record-1.json'), 'damaged');
     const reading = (await openJournal(folder)).get('record-1');
     await expect(reading).rejects.toThrow(/If you have a copy of the journal, put it back\./);
