@@ -209,16 +209,16 @@ function run(command, args, { env = {}, onOutput, printAtEnd = false } = {}) {
       stdio: ['ignore', isRead ? 'pipe' : 'inherit', printAtEnd ? 'pipe' : 'inherit'],
     });
     child.on('error', reject);
-    let output = '';
+    const output = new Output();
     for (const stream of [child.stdout, child.stderr]) {
       stream?.setEncoding('utf8').on('data', (text) => {
         if (!printAtEnd) process.stdout.write(text);
-        output += text;
+        output.add(text);
       });
     }
     child.on('close', (code) => {
-      if (printAtEnd) process.stdout.write(title + output);
-      onOutput?.(output);
+      if (printAtEnd) process.stdout.write(title + output.text);
+      onOutput?.(output.text);
       resolve(code ?? 1);
     });
   });
@@ -244,4 +244,28 @@ async function readReport(path) {
 
 function escapeRegExp(text) {
   return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+}
+
+/** In characters. */
+const mostKept = 32 * 1024 * 1024;
+
+/** The beginning and the end of what a program writes. A program that does not stop writing must not end this one. */
+class Output {
+  #beginning = '';
+  #end = [];
+  #endLength = 0;
+
+  add(text) {
+    if (this.#beginning.length < mostKept) {
+      this.#beginning += text;
+      return;
+    }
+    this.#end.push(text);
+    this.#endLength += text.length;
+    while (this.#endLength > mostKept) this.#endLength -= this.#end.shift().length;
+  }
+
+  get text() {
+    return this.#beginning + this.#end.join('');
+  }
 }
