@@ -17,10 +17,12 @@ export async function openJournal(folder: string): Promise<JournalStore> {
   const wrap = (error: unknown): never => {
     throw fileError(error, folder);
   };
+  // Another command may delete it meanwhile.
+  const unlessMissing = (error: NodeJS.ErrnoException) => (error.code === 'ENOENT' ? undefined : wrap(error));
   await mkdir(folder, { recursive: true, mode: 0o700 }).catch(wrap);
   // Former versions let others read the entries.
   for (const name of await readdir(folder).catch(wrap)) {
-    if (name.endsWith('.json')) await chmod(join(folder, name), 0o600).catch(wrap);
+    if (name.endsWith('.json')) await chmod(join(folder, name), 0o600).catch(unlessMissing);
   }
   const pathOf = (key: string) => join(folder, `${key}.json`);
   return {

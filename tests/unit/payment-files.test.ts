@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
-import { chmod, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -48,6 +48,12 @@ describe('the journal of payments', () => {
     await writeFile(entry, '{}', { mode: 0o644 });
     await openJournal(folder);
     expect((await stat(entry)).mode & 0o777).toBe(0o600);
+  });
+
+  it('opens while another command deletes an entry', async () => {
+    // As an entry that was listed, and is gone.
+    await symlink(join(folder, 'gone'), join(folder, 'record-1.json'));
+    await expect(openJournal(folder)).resolves.toBeDefined();
   });
 
   it('names no backup that does not exist', async () => {
