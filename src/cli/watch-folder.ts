@@ -1,4 +1,5 @@
 import { watch } from 'chokidar';
+import { aborted } from '../util/aborted.ts';
 import { fileError } from './disk-file.ts';
 
 /** Programs write several files one after the other. A change counts once no other follows for this long, in milliseconds. */
@@ -40,7 +41,7 @@ export async function watchFolder(
   try {
     await new Promise<void>((resolve, reject) => {
       watcher.on('error', (error) => reject(fileError(error, folder)));
-      signal.addEventListener('abort', () => resolve(), { once: true });
+      void aborted(signal).then(resolve);
     });
   } finally {
     clearTimeout(timer);

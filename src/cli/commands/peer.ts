@@ -4,10 +4,10 @@ import { AntwayError } from '../../errors.ts';
 import { FolderPeerStore } from '../../node-peer/folder-store.ts';
 import { NodePeer } from '../../node-peer/node-peer.ts';
 import { loadBlake3 } from '../../self-encryption/blake3.ts';
+import { aborted } from '../../util/aborted.ts';
 import type { CommandContext } from '../context.ts';
 import { fileError } from '../disk-file.ts';
 import { writePart } from '../write-output.ts';
-import { ended } from './serve.ts';
 
 interface PeerCommandOptions {
   /** Addresses to listen on, as `127.0.0.1:8080`, with commas. */
@@ -75,7 +75,7 @@ async function peerCommand(options: PeerCommandOptions, signal: AbortSignal): Pr
     process.channel?.unref();
     const listening = { event: 'listening', http: peer.url, webTransport: null, certificateHashes: [] };
     writePart(`${JSON.stringify(listening)}\n`);
-    await Promise.race([ended(signal), parentEnded]);
+    await Promise.race([aborted(signal), parentEnded]);
   } finally {
     process.off('message', onMessage);
     await peer.close();

@@ -6,6 +6,7 @@ import packageJson from '../../../package.json' with { type: 'json' };
 import { AntwayError } from '../../errors.ts';
 import { NodePeer } from '../../node-peer/node-peer.ts';
 import { loadBlake3 } from '../../self-encryption/blake3.ts';
+import { aborted } from '../../util/aborted.ts';
 import { writeAtomically } from '../atomic-file.ts';
 import { gatewayFiles } from '../built-files.ts';
 import type { CommandContext } from '../context.ts';
@@ -76,7 +77,7 @@ async function serve(path: string, options: ServeOptions, { signal }: CommandCon
     }
     const origin = `http://antway.localhost:${new URL(peer.url).port}`;
     announce(folder, origin, options, output);
-    if (!options.watch) return await ended(signal);
+    if (!options.watch) return await aborted(signal);
     await watchFolder(
       path,
       async () => {
@@ -152,12 +153,4 @@ export function listenError(error: unknown, listen: readonly string[]): unknown 
   if (syscall !== 'listen') return error;
   const message = `${listen.join(' and ')}: ${(error as Error).message}. Choose another port with --port.`;
   return new AntwayError('REFUSED', message, { reason: code }, { cause: error });
-}
-
-/** Resolves when the signal aborts. */
-export function ended(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }
