@@ -1,16 +1,15 @@
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { NodePeerProcess } from '../../tests/support/node-peer-process.ts';
-import { noise } from '../../tests/support/publish.ts';
 import {
   type AttackedPeer,
   attackByHttp,
   end,
-  fileBytes,
   filePath,
   giveWay,
+  makeWebFolder,
   mebibyte,
   pathOf,
   smallBytes,
@@ -24,10 +23,7 @@ const memoryBound = 512 * mebibyte;
 /** A peer in Node, as newcomers run it: plain HTTP on loopback. It knows no client networks. */
 export async function startNodePeer(): Promise<AttackedPeer> {
   const folder = await mkdtemp(join(tmpdir(), 'antway-hostile-'));
-  const web = join(folder, 'web');
-  await mkdir(web);
-  await writeFile(join(web, 'index.html'), '<!doctype html>');
-  await writeFile(join(web, filePath), noise(0, fileBytes));
+  const web = await makeWebFolder(folder);
   const peer = await NodePeerProcess.start(join(folder, 'store'), '--allow-open-writes', '--web', web);
   const listener = { port: Number(new URL(peer.url).port) };
   const { small, large } = await storeChunks(async (address, bytes) => {

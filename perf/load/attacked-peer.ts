@@ -1,7 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { constants, setPriority } from 'node:os';
+import { join } from 'node:path';
 import { blake3 } from '@noble/hashes/blake3.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { fromRoot } from '../../tests/support/paths.ts';
@@ -16,8 +18,9 @@ const smallChunks = 64;
 const largeBytes = 4 * mebibyte;
 /** More than the peer's cache in memory has room for. */
 const largeChunks = 64;
+/** The large file, in the folder of the gateway. */
 export const filePath = '/film.bin';
-export const fileBytes = 64 * mebibyte;
+const fileBytes = 64 * mebibyte;
 
 /** How an attack comes. */
 export interface Attack {
@@ -58,6 +61,15 @@ export async function storeChunks(
   };
   const large = await store(1, largeChunks, largeBytes);
   return { large, small: await store(1 + largeChunks, smallChunks, smallBytes) };
+}
+
+/** Makes a folder of the gateway with a large file. @returns its path. */
+export async function makeWebFolder(folder: string): Promise<string> {
+  const web = join(folder, 'web');
+  await mkdir(web);
+  await writeFile(join(web, 'index.html'), '<!doctype html>');
+  await writeFile(join(web, filePath), noise(0, fileBytes));
+  return web;
 }
 
 export function pathOf(address: string): string {

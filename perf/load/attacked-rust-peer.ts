@@ -1,17 +1,16 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { LoopbackServer } from '../../tests/support/loopback-server.ts';
 import { PeerProcess } from '../../tests/support/peer-process.ts';
-import { noise } from '../../tests/support/publish.ts';
 import {
   type Attack,
   type AttackedPeer,
   attackByHttp,
   end,
-  fileBytes,
   filePath,
   giveWay,
+  makeWebFolder,
   mebibyte,
   pathOf,
   smallBytes,
@@ -42,10 +41,7 @@ export async function startRustPeer(): Promise<AttackedPeer> {
   const { small, large } = await storeChunks((address, bytes) => writer.put(address, bytes));
   await writer.kill();
 
-  const web = join(folder, 'web');
-  await mkdir(web);
-  await writeFile(join(web, 'index.html'), '<!doctype html>');
-  await writeFile(join(web, filePath), noise(0, fileBytes));
+  const web = await makeWebFolder(folder);
   const peer = await PeerProcess.start({
     store,
     flags: [
