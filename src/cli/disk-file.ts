@@ -29,7 +29,10 @@ export async function openDiskFile(path: string): Promise<RandomAccess> {
   };
 }
 
-/** Converts the error of a file operation: `NOT_FOUND`, `REFUSED` (permissions), `TOO_LARGE` (no space, or a limit), `INTERNAL`. */
+/**
+ * Converts the error of a file operation: `NOT_FOUND`, `REFUSED` (permissions), `TOO_LARGE` (no space, or a limit),
+ * `INTERNAL`.
+ */
 export function fileError(error: unknown, path: string): AntwayError {
   if (error instanceof AntwayError) return error;
   const options = { cause: error };

@@ -26,8 +26,8 @@ export interface Extracted {
  * takes the target's place at the end, with its mode.
  * @param force replaces a folder with files. Without it, the target must not exist or must be empty.
  * @param onFile called after each file.
- * @throws AntwayError `REFUSED` for a folder with files and for a target that is no folder, `CORRUPT` for paths that cannot exist together on this disk;
- *   as `fileError`; the errors of the content.
+ * @throws AntwayError `REFUSED` for a folder with files and for a target that is no folder, `CORRUPT` for paths that cannot
+ *   exist together on this disk; as `fileError`; the errors of the content.
  */
 export async function extractFolder(
   { archive, folder }: OpenedFolder,

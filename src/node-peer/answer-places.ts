@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { HttpError } from './http-error.ts';
 
-/** The memory of one answer. */
+/** The memory of one answer, or of one upload. */
 export interface Place {
   /**
    * Waits until the client reads on, or another request needs the place.
@@ -13,8 +13,8 @@ export interface Place {
 }
 
 /**
- * A limited number of places for answers in memory. Requests without a place wait in the order of their arrival. An answer
- * whose client does not read loses its place to them, so clients that read nothing keep no other waiting.
+ * A limited number of places for answers or uploads in memory. Requests without a place wait in the order of their arrival.
+ * An answer whose client does not read loses its place to them, so clients that read nothing keep no other waiting.
  */
 export class AnswerPlaces {
   readonly #max: number;

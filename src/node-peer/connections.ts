@@ -20,9 +20,9 @@ interface Connection {
 }
 
 /**
- * The connections of a peer. If there are too many, the one that has stood still for the longest time ends: an answer
- * that its client does not read, a request that drips, or an idle connection. The requests of a connection are answered one after the other, and
- * only a few of them wait.
+ * The connections of a peer. If there are too many, the one that has stood still for the longest time ends: one whose client
+ * does not read its answer, one whose request drips, or an idle one. The requests of a connection are answered one after
+ * the other, and only a few of them wait.
  */
 export class Connections {
   readonly #open = new Map<Socket, Connection>();

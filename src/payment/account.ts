@@ -13,7 +13,8 @@ export interface Account {
    *   its hash is known only then.
    * @param maxFee the most that the chain may charge, in wei. A wallet shows the fee to its user, who decides.
    * @returns the hash of the transaction.
-   * @throws AntwayError `FEES` if an account that asks no user would have to allow more; `REJECTED` if the user refused, so that the chain never gets it; as `Vault`.
+   * @throws AntwayError `FEES` if an account that asks no user would have to allow more; `REJECTED` if the user refused, so
+   *   that the chain never gets it; as `Vault`.
    */
   send(call: Call, note: (transaction: SentTransaction) => Promise<void>, maxFee: bigint): Promise<string>;
 }

@@ -18,10 +18,9 @@ export function feeLimit(shown: bigint, isSeen: boolean, named?: bigint): bigint
   return isSeen || limit < mostUnseenFees ? limit : mostUnseenFees;
 }
 
-/** @param fees of the next transaction, or of all. @param limit what is left for them. @throws AntwayError `FEES`. */
+/** @param fees of the next transaction, or of all. @param limit for them. @throws AntwayError `FEES`. */
 export function checkFees(fees: bigint, limit: bigint): void {
   if (fees <= limit) return;
-  const left = limit < 0n ? 0n : limit;
-  const message = `The fees of the chain may be ${formatEther(fees)}, and the limit for them is ${formatEther(left)}. This transaction was not sent. Ask for the price again, or name a higher limit.`;
-  throw paymentError('FEES', message, { fees: `${fees}`, limit: `${left}` });
+  const message = `The fees of the chain may be ${formatEther(fees)}, and the limit for them is ${formatEther(limit)}. This transaction was not sent. Ask for the price again, or name a higher limit.`;
+  throw paymentError('FEES', message, { fees: `${fees}`, limit: `${limit}` });
 }

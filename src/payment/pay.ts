@@ -70,8 +70,8 @@ export function checkLimit(rest: readonly Payable[], maxAmount: bigint): void {
  * The vault may take exactly the amount of the next transaction. For a batch, it may take what the dearest pool costs. So if
  * a wallet sends an old transaction for the same records as well, the chain executes only one of the two, unless the user
  * has also confirmed an old permission between them.
- * @throws AntwayError `OVER_LIMIT`, `FEES`, `FUNDS`, `ACCOUNT`, `CHANGED`, `CLOCK`, `CHAIN`, `REJECTED`, `ALLOWANCE`, `REVERTED`,
- *   `PENDING`, `RPC`; as `parts.check`.
+ * @throws AntwayError `OVER_LIMIT`, `FEES`, `FUNDS`, `ACCOUNT`, `CHANGED`, `CLOCK`, `CHAIN`, `REJECTED`, `ALLOWANCE`,
+ *   `REVERTED`, `PENDING`, `RPC`; as `parts.check`.
  */
 export async function pay(
   { due }: { due: Due },

@@ -156,7 +156,8 @@ async fn a_connection_that_reads_nothing_does_not_hold_the_memory_that_others_wa
             asked = asking => asked,
             _ = connection.as_mut() => panic!("the connection ended"),
         };
-        let _ = timeout(Duration::from_millis(5), connection.as_mut()).await;
+        let reading = timeout(Duration::from_millis(5), connection.as_mut());
+        assert!(reading.await.is_err(), "the connection goes on");
         hostile.push((connection, asked));
     }
     setting.wait_for_full_memory().await;
