@@ -18,6 +18,9 @@ pub enum AllowedOrigins {
     Any,
     /// Only pages from these origins.
     Listed(BTreeSet<String>),
+    /// The default of a peer for one machine: pages of this machine, and pages from these origins. The chunks tell
+    /// which sites the user opened, so other websites must not ask for them.
+    Loopback(BTreeSet<String>),
 }
 
 impl AllowedOrigins {
@@ -33,26 +36,52 @@ impl AllowedOrigins {
         Self::Listed(listed)
     }
 
+    /// The same for a peer that only this machine reaches.
+    pub fn on_loopback(self) -> Self {
+        match self {
+            Self::Listed(listed) => Self::Loopback(listed),
+            other => other,
+        }
+    }
+
+    /// Whether only this machine reaches the peer.
+    pub fn is_loopback(&self) -> bool {
+        matches!(self, Self::Loopback(_))
+    }
+
     /// Whether pages from all origins may read.
     pub fn allows_all(&self) -> bool {
         *self == Self::Any
     }
 
-    /// Whether a page from `origin` may read. Clients that are not browsers send no origin, and may read.
-    pub fn may_read(&self, origin: Option<&str>) -> bool {
+    /// Whether a page from `origin` may read. Clients that are not browsers send no origin, and may read. `host` is the
+    /// `Host` of the request: name and port. A page at another name that leads to this machine sends no origin.
+    pub fn may_read(&self, origin: Option<&str>, host: &str) -> bool {
         match (self, origin) {
-            (Self::Any, _) | (_, None) => true,
-            (Self::Listed(listed), Some(origin)) => listed.contains(origin),
+            (Self::Any, _) | (Self::Listed(_), None) => true,
+            (Self::Listed(_), Some(origin)) => self.is_listed(origin) || is_site_of(origin, host),
+            (Self::Loopback(listed), _) => {
+                let is_own_host = strip_port(host).is_some_and(is_loopback_name)
+                    || listed.iter().any(|origin| is_same_origin(origin, host));
+                let is_own_page = |origin| {
+                    let name = host_of_origin(origin).and_then(strip_port);
+                    self.is_listed(origin) || name.is_some_and(is_loopback_name)
+                };
+                is_own_host && origin.is_none_or(is_own_page)
+            }
         }
     }
 
     fn is_listed(&self, origin: &str) -> bool {
-        matches!(self, Self::Listed(listed) if listed.contains(origin))
+        match self {
+            Self::Any => false,
+            Self::Listed(listed) | Self::Loopback(listed) => listed.contains(origin),
+        }
     }
 
     /// Whether a page from `origin` may write with a valid token. `host` is the `Host` of the request: name and port.
     pub fn may_write_with_token(&self, origin: Option<&str>, host: &str) -> bool {
-        self.may_read(origin) || origin.is_some_and(|origin| is_same_origin(origin, host))
+        self.may_read(origin, host) || origin.is_some_and(|origin| is_same_origin(origin, host))
     }
 
     /// Whether a page from `origin` may write without a token, to a peer that only listens on loopback. A page on
@@ -106,6 +135,16 @@ fn host_of_origin(origin: &str) -> Option<&str> {
 
 fn is_same_origin(origin: &str, host: &str) -> bool {
     host_of_origin(origin).is_some_and(|origin_host| origin_host.eq_ignore_ascii_case(host))
+}
+
+/// Whether `origin` is that of a site of the gateway at `host`. Its worker asks this peer for the site's chunks.
+fn is_site_of(origin: &str, host: &str) -> bool {
+    host_of_origin(origin).is_some_and(|origin_host| {
+        strip_port(origin_host).is_some_and(is_site_name)
+            && origin_host
+                .split_once('.')
+                .is_some_and(|(_, root)| root.eq_ignore_ascii_case(host))
+    })
 }
 
 /// The name in `name:port`, `name`, `[v6]:port` or `[v6]`. `None` for any other text.
@@ -164,10 +203,47 @@ mod tests {
 
     #[test]
     fn a_list_of_origins_restricts_only_browsers() {
-        assert!(listed().may_read(None));
-        assert!(listed().may_read(Some("https://a.example")));
-        assert!(!listed().may_read(Some("https://b.example")));
-        assert!(AllowedOrigins::Any.may_read(Some("https://b.example")));
+        let host = "peer.example";
+        assert!(listed().may_read(None, host));
+        assert!(listed().may_read(Some("https://a.example"), host));
+        assert!(!listed().may_read(Some("https://b.example"), host));
+        assert!(AllowedOrigins::Any.may_read(Some("https://b.example"), host));
+        let site = format!("https://{}.{host}", "a2".repeat(26));
+        assert!(listed().may_read(Some(&site), host));
+        assert!(!listed().may_read(Some(&site), "other.example"));
+    }
+
+    #[test]
+    fn on_loopback_only_pages_of_this_machine_and_listed_origins_read() {
+        let origins = listed().on_loopback();
+        for host in [
+            "127.0.0.1:8080",
+            "localhost",
+            "[::1]:80",
+            "antway.localhost:1",
+        ] {
+            assert!(origins.may_read(None, host), "{host}");
+            for own in [
+                "http://localhost:5173",
+                "http://127.0.0.1",
+                "http://[::1]:80",
+                "http://x.antway.localhost",
+                "https://a.example",
+            ] {
+                assert!(origins.may_read(Some(own), host), "{own} {host}");
+            }
+            for other in [
+                "https://evil.example",
+                "http://localhost.evil.example",
+                "null",
+            ] {
+                assert!(!origins.may_read(Some(other), host), "{other} {host}");
+            }
+        }
+        // A name of a stranger that leads to this machine.
+        assert!(!origins.may_read(None, "evil.example:8080"));
+        assert!(origins.may_read(None, "a.example"));
+        assert_eq!(AllowedOrigins::Any.on_loopback(), AllowedOrigins::Any);
     }
 
     #[test]

@@ -27,6 +27,11 @@ export interface Deployment {
 /** The gateway's own documents that other pages may frame. Their policies name the allowed parents. */
 export const framablePages: ReadonlySet<string> = new Set(['/-/bridge', '/-/root']);
 
+/** The origin of the gateway, also for the origin of a site below it. */
+export function gatewayOrigin({ origin, site }: Pick<Deployment, 'origin' | 'site'>): string {
+  return site ? `${new URL(origin).protocol}//${site.rootHost}` : origin;
+}
+
 const workerScript = '/sw.js';
 
 /** @param origin the gateway's own origin, or the origin of a site below it. */

@@ -10,17 +10,35 @@ export function mayWrite({ headers: { origin, host = '' } }: IncomingMessage): b
   const name = withoutPort(host);
   if (!isLoopbackName(name) || isSiteName(name)) return false;
   if (origin === undefined) return true;
-  const originHost = /^[a-z][a-z\d+.-]*:\/\/(.+)$/i.exec(origin)?.[1];
+  const originHost = hostOf(origin);
   if (originHost === undefined || isSiteName(withoutPort(originHost))) return false;
-  return originHost.toLowerCase() === host.toLowerCase();
+  return originHost === host.toLowerCase();
 }
 
-/** Adds the headers that let pages of all origins read. */
-export function allowReading(response: ServerResponse): void {
-  response.setHeader('Access-Control-Allow-Origin', '*');
-  response.setHeader('Access-Control-Expose-Headers', 'ETag, Content-Length, Retry-After');
+/**
+ * Whether a page may use the chunks: a page of this machine, or one of an origin in `allowed`. The chunks tell which sites the
+ * user opened. A page at another name that leads to this machine has the origin of that name, and sends no `Origin`.
+ */
+export function mayUse({ headers }: IncomingMessage, allowed: readonly string[]): boolean {
+  if (allowed.includes('*')) return true;
+  const { origin, host = '' } = headers;
+  if (!isLoopbackName(withoutPort(host)) && !allowed.some((each) => hostOf(each) === host.toLowerCase()))
+    return false;
+  if (origin === undefined) return headers['sec-fetch-site'] !== 'cross-site';
+  return allowed.includes(origin) || isLoopbackName(withoutPort(hostOf(origin) ?? ''));
+}
+
+function hostOf(origin: string): string | undefined {
+  return /^[a-z][a-z\d+.-]*:\/\/(.+)$/i.exec(origin)?.[1]?.toLowerCase();
+}
+
+/** Adds the headers that let a page of the request's origin read. */
+export function allowReading({ headers: { origin } }: IncomingMessage, response: ServerResponse): void {
   response.setHeader('Cross-Origin-Resource-Policy', 'cross-origin');
-  response.setHeader('Timing-Allow-Origin', '*');
+  if (origin === undefined) return;
+  response.setHeader('Access-Control-Allow-Origin', origin);
+  response.setHeader('Access-Control-Expose-Headers', 'ETag, Content-Length, Retry-After');
+  response.setHeader('Timing-Allow-Origin', origin);
 }
 
 export function isPreflight({ method, headers }: IncomingMessage): boolean {

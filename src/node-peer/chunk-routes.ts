@@ -3,7 +3,7 @@ import { Address, equalBytes } from '../address.ts';
 import { type Pointer, parsePointer } from '../content/pointer.ts';
 import { limits } from '../limits.ts';
 import type { Blake3 } from '../self-encryption/blake3.ts';
-import { allowReading, answerPreflight, isPreflight, matchesEtag, mayWrite } from './access.ts';
+import { allowReading, answerPreflight, isPreflight, matchesEtag, mayUse, mayWrite } from './access.ts';
 import { AnswerPlaces, breakOffIfUnread, type Place } from './answer-places.ts';
 import { HttpError, sendJson } from './http-error.ts';
 import type { PeerStore } from './peer-store.ts';
@@ -28,6 +28,8 @@ export interface ChunkRoutesOptions {
   blake3: Blake3;
   /** `none` refuses all writes. */
   write: 'open' | 'none';
+  /** The pages that may use the chunks besides those of this machine: origins, or `*`. */
+  allowOrigins?: readonly string[] | undefined;
   /** The version of this program, for `/-/info`. */
   version: string;
   /** For tests: how long a request waits for a place among the open answers. */
@@ -58,8 +60,14 @@ export class ChunkRoutes {
 
   /** @throws HttpError; the errors of the store. */
   async answer(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
-    allowReading(response);
+    const isAllowed = mayUse(request, this.#options.allowOrigins ?? []);
+    response.setHeader('Vary', 'Origin');
+    if (isAllowed) allowReading(request, response);
     if (isPreflight(request)) return answerPreflight(request, response);
+    // `#put` reads what a refused client is sending.
+    if (!isAllowed && request.method !== 'PUT') {
+      throw new HttpError('FORBIDDEN', { message: 'this page may not use this peer; see --allow-origin' });
+    }
     const [, kind, name = ''] = /^\/(chunk|pointer)\/(.*)$/.exec(path) ?? [];
     if (kind && request.method === 'PUT') return this.#put(request, response, kind, name);
     if (request.method !== 'GET' && request.method !== 'HEAD') {

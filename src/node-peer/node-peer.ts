@@ -8,6 +8,7 @@ import { Connections } from './connections.ts';
 import { forward, refuseUnexpectedBody } from './forward.ts';
 import { HttpError, sendError } from './http-error.ts';
 import type { PeerStore } from './peer-store.ts';
+import { parseHost } from './request-host.ts';
 import { WebFiles, type WebFilesOptions } from './web-files.ts';
 
 /** Pages of one site can set some 180 cookies of 4 kB for the peer's name and the names around it. */
@@ -26,6 +27,8 @@ export interface NodePeerOptions {
   store: PeerStore;
   blake3: Blake3;
   write: 'open' | 'none';
+  /** The pages that may use the chunks besides those of this machine: origins, or `*`. */
+  allowOrigins?: readonly string[] | undefined;
   /** Also serves the built gateway. */
   web?: WebFilesOptions;
   version: string;
@@ -126,7 +129,9 @@ export class NodePeer {
       response.setHeader('X-Content-Type-Options', 'nosniff');
       const path = request.url!.split('?', 1)[0]!;
       if (!path.startsWith('/')) throw new HttpError('NOT_FOUND');
-      if (ChunkRoutes.owns(path)) await this.#routes.answer(request, response, path);
+      // Below the name of a site, a peer's answer would tell other sites whether the site's worker answers there.
+      const isOfSite = parseHost(request.headers.host).kind === 'site';
+      if (!isOfSite && ChunkRoutes.owns(path)) await this.#routes.answer(request, response, path);
       else if (this.#web) {
         breakOffIfUnread(response, this.#writeTimeoutMs);
         await this.#web.answer(request, response, path);

@@ -14,6 +14,8 @@ import { gatewayPages, openerPolicyOf, policyOf, siteWorker, worker } from './we
 const gatewayPath = '/-/';
 /** Pages that only the root origin has. */
 const rootPages: ReadonlySet<string> = new Set(['/-/move', '/-/self-test']);
+/** Pages that frames may show. Their policies name the allowed parents. */
+const framedPages: ReadonlySet<string> = new Set(['/-/bridge', '/-/root']);
 /** A gateway uses this file to check whether the names of sites lead to the same host. */
 const probe = /^\/-\/probe-.*\.json$/;
 /** The probe, and WebAssembly, which the origins of sites read from the gateway's. */
@@ -65,6 +67,10 @@ export class WebFiles {
     }
     const host = parseHost(request.headers.host);
     setHostHeaders(response, host, path);
+    if (host.kind === 'site' && isFrame(request) && !framedPages.has(path)) {
+      // The worker of a site answers other sites' frames in the same way.
+      throw new HttpError('FORBIDDEN', { message: 'no other page shows this page in a frame' });
+    }
     if (request.method !== 'GET' && request.method !== 'HEAD') throw new HttpError('METHOD');
     if (host.kind === 'loopback6' && isPageNavigation(request)) {
       const location = `http://antway.localhost${host.port}${request.url}`;
@@ -223,6 +229,10 @@ function acceptedEncodings({ headers }: IncomingMessage): string[] {
   const weightOf = (parameters: readonly string[]) =>
     Number(parameters.find((parameter) => parameter.startsWith('q='))?.slice('q='.length) ?? 1);
   return parts.filter(([, ...parameters]) => weightOf(parameters) > 0).map(([name]) => name!);
+}
+
+function isFrame({ headers }: IncomingMessage): boolean {
+  return ['iframe', 'frame', 'object', 'embed', 'fencedframe'].includes(String(headers['sec-fetch-dest']));
 }
 
 /**

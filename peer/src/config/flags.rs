@@ -125,13 +125,13 @@ pub struct ServeArgs {
     )]
     pub allow_open_writes: bool,
 
-    /// The pages that may use this peer: `*`, or origins such as https://example.org (repeatable, or with commas)
+    /// The pages that may use this peer: `*`, or origins such as https://example.org (repeatable, or with commas).
+    /// Default: `*`, or the pages of this machine if the peer listens on loopback only and has no --trusted-proxy
     #[arg(
         long,
         env = "ANTWAY_PEER_ALLOW_ORIGIN",
         value_name = "ORIGIN",
-        value_delimiter = ',',
-        default_value = "*"
+        value_delimiter = ','
     )]
     pub allow_origin: Vec<AllowedOrigin>,
 

@@ -64,13 +64,28 @@ impl ServeArgs {
             advertised: self.advertised()?,
             congestion_control: self.congestion_control,
             limits: self.limits()?,
-            origins: AllowedOrigins::new(self.allow_origin.iter().cloned()),
+            origins: self.origins()?,
             write_policy: self.write_policy()?,
             web: self.web()?,
             announced_peers: self.announce_peer.clone(),
             deny_list: self.deny_list()?,
             payment_chain: self.allow_paid_uploads,
         })
+    }
+
+    /// Without a proxy, nobody but this machine reaches a peer that listens on loopback only.
+    fn origins(&self) -> Result<AllowedOrigins, InvalidSetting> {
+        let listed = AllowedOrigins::new(self.allow_origin.iter().cloned());
+        let web_transport = self.web_transport()?;
+        let mut addresses = self.http.iter().chain(&web_transport);
+        let is_on_loopback = addresses.all(|address| address.ip().is_loopback());
+        Ok(
+            match is_on_loopback && self.access.trusted_proxy.is_empty() {
+                true => listed.on_loopback(),
+                false if self.allow_origin.is_empty() => AllowedOrigins::Any,
+                false => listed,
+            },
+        )
     }
 
     /// Refuses paid uploads without a network that they could go to.

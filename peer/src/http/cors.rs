@@ -15,6 +15,7 @@ use axum::response::{IntoResponse, Response};
 use std::sync::Arc;
 
 const PRIVATE_NETWORK: HeaderName = HeaderName::from_static("access-control-allow-private-network");
+const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 const TIMING_ALLOW_ORIGIN: HeaderName = HeaderName::from_static("timing-allow-origin");
 
@@ -29,7 +30,11 @@ pub async fn add_headers(
         && request
             .headers()
             .contains_key(ACCESS_CONTROL_REQUEST_METHOD);
-    let mut response = if is_preflight && !is_admitted(&service, &request) {
+    // Handlers refuse writes, and read what the client is sending.
+    let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
+    let mut response = if access.is_refused && is_read {
+        HttpError::Page.into_response()
+    } else if is_preflight && !is_admitted(&service, &request) {
         HttpError::Rate.into_response()
     } else if is_preflight {
         let mut response = StatusCode::NO_CONTENT.into_response();
@@ -46,6 +51,8 @@ pub async fn add_headers(
 struct CorsAccess {
     /// The value of `CorsAccess-Control-Allow-Origin`, if the page may read responses.
     allowed: Option<HeaderValue>,
+    /// Whether the page gets no answer at all: a response that it cannot read tells it something, too.
+    is_refused: bool,
     methods: &'static str,
     /// The headers that pages may read.
     exposed: &'static str,
@@ -62,10 +69,14 @@ impl CorsAccess {
                 .and_then(|value: &HeaderValue| value.to_str().ok())
         };
         let origin = text(ORIGIN);
-        let may_write = service.origin_may_write(origin, text(HOST).unwrap_or(""));
+        let host = text(HOST).unwrap_or("");
+        let may_write = service.origin_may_write(origin, host);
+        let may_read = may_write || service.origins.may_read(origin, host);
+        let is_foreign = origin.is_none() && text(FETCH_SITE) == Some("cross-site");
+        let is_refused = service.origins.is_loopback() && (!may_read || is_foreign);
         let allowed = if service.origins.allows_all() {
             Some(HeaderValue::from_static("*"))
-        } else if may_write || service.origins.may_read(origin) {
+        } else if may_read {
             headers.get(ORIGIN).cloned()
         } else {
             None
@@ -83,6 +94,7 @@ impl CorsAccess {
                 (false, false) => "GET, HEAD",
             },
             allowed,
+            is_refused,
             depends_on_origin: !service.origins.allows_all(),
         }
     }
@@ -105,6 +117,9 @@ impl CorsAccess {
     fn add_to(self, headers: &mut HeaderMap) {
         if self.depends_on_origin {
             headers.append(VARY, HeaderValue::from_static("Origin"));
+        }
+        if self.is_refused {
+            return;
         }
         headers.insert(RESOURCE_POLICY, HeaderValue::from_static("cross-origin"));
         if let Some(origin) = self.allowed {

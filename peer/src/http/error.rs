@@ -20,6 +20,12 @@ pub enum HttpError {
     Unauthorized,
     /// Writes are disabled, or the page's origin may not write.
     Forbidden,
+    /// The page's origin may not use this peer.
+    #[serde(rename = "FORBIDDEN")]
+    Page,
+    /// The page of a site's origin is not for frames of other pages.
+    #[serde(rename = "FORBIDDEN")]
+    Frame,
     /// There is no such chunk or file.
     NotFound,
     /// The path does not support this method.
@@ -117,6 +123,16 @@ impl HttpError {
             Self::Forbidden => (
                 S::FORBIDDEN,
                 "this peer or this page does not allow writes",
+                "forbidden",
+            ),
+            Self::Page => (
+                S::FORBIDDEN,
+                "this page may not use this peer; see --allow-origin",
+                "forbidden",
+            ),
+            Self::Frame => (
+                S::FORBIDDEN,
+                "no other page shows this page in a frame",
                 "forbidden",
             ),
             Self::NotFound => (S::NOT_FOUND, "not found on this peer", "not_found"),

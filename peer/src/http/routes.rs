@@ -14,10 +14,12 @@ use crate::shutdown::Shutdown;
 use axum::extract::{Request, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use axum::http::{HeaderValue, StatusCode};
-use axum::middleware::{from_fn_with_state, map_response};
+use axum::middleware::{Next, from_fn_with_state, map_response};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{any, get, post, put};
 use axum::{Extension, Router};
+use hyper::service::Service as _;
+use hyper_util::service::TowerToHyperService;
 use std::sync::Arc;
 
 /// The routes of a listener.
@@ -48,7 +50,9 @@ pub fn router(
         Some(web) => web_routes(service, web),
         None => Router::new().fallback(async || HttpError::NotFound),
     };
-    let all = peer_routes.fallback_service(metered(service, other_routes));
+    let other_routes = metered(service, other_routes);
+    let all = peer_routes.fallback_service(other_routes.clone());
+    let all = all.layer(from_fn_with_state(other_routes, separate_sites));
     Routes {
         all: all.layer(map_response(add_nosniff)),
         overload: Router::new()
@@ -67,6 +71,20 @@ pub fn metrics_router(service: &Arc<Service>, shutdown: &Shutdown) -> Routes {
         overload: all.clone(),
         all,
     }
+}
+
+/// Below the name of a site there are no routes of the peer: their answers would tell other sites whether the site's
+/// worker answers there.
+async fn separate_sites(
+    State(site_routes): State<Router>,
+    request: Request,
+    next: Next,
+) -> Response {
+    if !web::is_of_site(request.headers()) {
+        return next.run(request).await;
+    }
+    let Ok(response) = TowerToHyperService::new(site_routes).call(request).await;
+    response
 }
 
 /// Chunks come from strangers. Browsers must not guess that one is a page.

@@ -56,7 +56,8 @@ async fn admit(
         request.not_found().await;
         return Ok(None);
     }
-    if !service.origins.may_read(request.origin()) {
+    let may_read = service.origins.may_read(request.origin(), request.authority());
+    if !may_read {
         tracing::debug!(%remote, origin = request.origin(), "origin refused");
         request.forbidden().await;
         return Ok(None);

@@ -115,7 +115,7 @@ async fn info_reports_that_web_transport_is_off() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn http_answers_have_the_headers_that_caches_need() {
-    let peer = TestPeer::start(&[]).await;
+    let peer = TestPeer::start(&["--allow-origin=*"]).await;
     let chunk = peer.store_chunk(2, 5000).await;
     let base = peer.peer.http();
     let path = format!("/chunk/{}", chunk.address());

@@ -46,7 +46,8 @@ impl DenyFile {
 async fn http_requests_for_a_denied_address_get_451() {
     let (denied, allowed) = (chunk(1, 1000), chunk(2, 1000));
     let file = DenyFile::new(&[&denied]);
-    let peer = TestPeer::start(&["--allow-open-writes", &file.flag()]).await;
+    let flags = ["--allow-open-writes", "--allow-origin=*", &file.flag()];
+    let peer = TestPeer::start(&flags).await;
     peer.store.put(denied.clone()).await.unwrap();
     peer.store.put(allowed.clone()).await.unwrap();
     let http = peer.peer.http();

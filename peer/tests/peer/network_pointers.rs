@@ -42,7 +42,7 @@ async fn head(peer: &TestPeer, path: &str) -> Response {
 async fn the_store_of_the_peer_is_not_the_network() {
     let owner = Owner::new(1);
     let (stored, newer) = (owner.sign(3, 0, 3), owner.sign(4, 0, 4));
-    let (peer, network) = start(StubNetwork::default(), &[CHAIN]).await;
+    let (peer, network) = start(StubNetwork::default(), &[CHAIN, "--allow-origin=*"]).await;
     let storing = peer
         .store
         .put_pointer(owner.address(), stored.clone().into());

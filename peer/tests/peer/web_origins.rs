@@ -226,3 +226,70 @@ async fn a_site_may_not_ask_for_passkeys_in_any_answer_of_the_host() {
     }
     web.peer.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_name_of_a_site_has_no_endpoint_of_the_peer() {
+    let web = WebPeer::start(&[]).await;
+    let stored = web.peer.store_chunk(1, 100).await;
+    for path in [
+        "/-/info",
+        "/-/health",
+        "/-/ready",
+        "/metrics",
+        "/pointer/x",
+        &format!("/chunk/{}", stored.address()),
+    ] {
+        // The folder has a file with this name. It is an ordinary file below the name of a site.
+        let status = if path == "/-/info" { 200 } else { 404 };
+        let response = web.get(path, &[("Host", SITE)]).await;
+        assert_eq!(response.status, status, "{path}");
+        for name in ["timing-allow-origin", "access-control-allow-origin"] {
+            assert_eq!(response.header(name), None, "{path}");
+        }
+        assert_eq!(
+            response.header("cross-origin-resource-policy"),
+            Some("same-origin"),
+            "{path}"
+        );
+        let framed = [("Host", SITE), ("Sec-Fetch-Dest", "iframe")];
+        assert_eq!(web.get(path, &framed).await.status, 403, "{path}");
+    }
+    for path in ["/", "/index.html", "/-/site"] {
+        for destination in ["iframe", "object", "embed"] {
+            let framed = [("Host", SITE), ("Sec-Fetch-Dest", destination)];
+            assert_eq!(web.get(path, &framed).await.status, 403, "{path}");
+        }
+    }
+    let bridge = [("Host", SITE), ("Sec-Fetch-Dest", "iframe")];
+    assert_eq!(web.get("/-/bridge", &bridge).await.status, 200);
+    web.peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_peer_on_loopback_answers_pages_of_this_machine_only() {
+    let web = WebPeer::start(&[]).await;
+    let stored = web.peer.store_chunk(1, 100).await;
+    let path = format!("/chunk/{}", stored.address());
+    for (host, headers, may) in [
+        ("127.0.0.1", vec![], true),
+        ("127.0.0.1", vec![("Origin", "http://localhost:5173")], true),
+        ("antway.localhost", vec![("Origin", "http://a.antway.localhost")], true),
+        ("127.0.0.1", vec![("Sec-Fetch-Site", "none")], true),
+        ("127.0.0.1", vec![("Origin", "https://evil.example")], false),
+        ("127.0.0.1", vec![("Origin", "null")], false),
+        ("127.0.0.1", vec![("Sec-Fetch-Site", "cross-site")], false),
+        ("evil.example", vec![], false),
+    ] {
+        for path in [path.as_str(), "/-/info"] {
+            let headers = [&[("Host", host)], &headers[..]].concat();
+            let response = web.get(path, &headers).await;
+            let status = if may { 200 } else { 403 };
+            assert_eq!(response.status, status, "{path} {headers:?}");
+            let origin = headers.iter().find(|(name, _)| *name == "Origin");
+            let allowed = origin.map(|(_, value)| *value).filter(|_| may);
+            assert_eq!(response.header("access-control-allow-origin"), allowed);
+            assert_eq!(response.header("timing-allow-origin"), allowed);
+        }
+    }
+    web.peer.stop().await;
+}

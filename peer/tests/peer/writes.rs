@@ -227,7 +227,7 @@ async fn listed_origins_restrict_only_browsers() {
         (1, Some("https://a.example"), true),
         (2, Some("https://b.example:8443"), true),
         (3, Some("https://c.example"), false),
-        (4, Some("http://localhost:5173"), false),
+        (4, Some("http://localhost:5173"), true),
         (5, None, true),
     ] {
         let header = origin.map(|origin| ("Origin", origin));
@@ -257,7 +257,7 @@ async fn preflight(peer: &TestPeer, origin: &str) -> Response {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_preflight_lists_what_a_page_may_do() {
-    let peer = TestPeer::start(&["--write-token=top-secret"]).await;
+    let peer = TestPeer::start(&["--write-token=top-secret", "--allow-origin=*"]).await;
     let response = preflight(&peer, "https://any.example").await;
     assert_eq!(response.status, 204);
     assert_eq!(response.header("access-control-allow-origin"), Some("*"));

@@ -19,6 +19,8 @@ interface PeerCommandOptions {
   /** The file that replaces the gateway's `antway.json`. */
   webConfig?: string;
   allowOpenWrites?: true;
+  /** Origins, with commas. */
+  allowOrigin?: string;
 }
 
 export function define(command: Command, { signal }: CommandContext): void {
@@ -30,6 +32,10 @@ export function define(command: Command, { signal }: CommandContext): void {
       '127.0.0.1:8080',
     )
     .option('--allow-open-writes', 'accept chunks from programs of this machine')
+    .option(
+      '--allow-origin <origins>',
+      'the pages of other hosts that may use the peer, with commas, such as https://example.org; * is all',
+    )
     .option('--web <folder>', 'serve the built gateway in this folder too')
     .option('--web-config <file>', 'the gateway’s antway.json (default: the one in the folder of --web)')
     .option('--json', 'print one line of JSON when the peer listens, as it always does')
@@ -62,6 +68,7 @@ async function peerCommand(options: PeerCommandOptions, signal: AbortSignal): Pr
     store,
     blake3,
     write: options.allowOpenWrites ? 'open' : 'none',
+    allowOrigins: options.allowOrigin?.split(','),
     ...(options.web !== undefined && { web: { folder: options.web, config: options.webConfig } }),
     version: packageJson.version,
   }).catch((error) => {

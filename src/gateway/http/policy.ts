@@ -3,7 +3,7 @@
  * docs/explanation/security.md shows the matrix.
  */
 
-import type { Deployment } from '../deployment.ts';
+import { type Deployment, gatewayOrigin } from '../deployment.ts';
 
 /** How content shares an origin. */
 export type Mode =
@@ -214,9 +214,9 @@ function sourceOf({ origin, pathPrefix }: Scope): string {
  * On a site's own origin: lets pages of the gateway's origin frame this answer, besides the site's own. Only the shell
  * can: other pages of that origin run no script, and their policy allows frames of their own address only.
  */
-export function letShellFrame(headers: Headers, { origin, site }: Pick<Deployment, 'origin' | 'site'>): void {
-  if (!site) return;
-  const shell = `${new URL(origin).protocol}//${site.rootHost}`;
+export function letShellFrame(headers: Headers, deployment: Pick<Deployment, 'origin' | 'site'>): void {
+  if (!deployment.site) return;
+  const shell = gatewayOrigin(deployment);
   const policy = headers.get('Content-Security-Policy') ?? '';
   headers.set('Content-Security-Policy', policy.replace(ownAncestors, `${ownAncestors} ${shell}`));
 }

@@ -1,6 +1,6 @@
 import { type AntwayError, type Attempt, type ErrorCode, isAbsentSomewhere } from '../../errors.ts';
 import type { NetworkOfPeer } from '../../peers/selection/pool.ts';
-import type { Deployment } from '../deployment.ts';
+import { type Deployment, gatewayOrigin } from '../deployment.ts';
 import { isNavigation } from '../http/navigation.ts';
 import { ownPageHeaders } from '../http/policy.ts';
 import type { ChosenAppearance } from '../state/appearance.ts';
@@ -83,8 +83,8 @@ export function wayOut(
 }
 
 /** A site's own origin has the shell on another origin. */
-function shellUrl({ origin, site }: Deployment): string {
-  return site ? `${new URL(origin).protocol}//${site.rootHost}/` : '/';
+function shellUrl(deployment: Deployment): string {
+  return deployment.site ? `${gatewayOrigin(deployment)}/` : '/';
 }
 
 function errorPage(error: AntwayError, deployment: Deployment, reader: Reader): string {

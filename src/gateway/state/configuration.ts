@@ -2,7 +2,7 @@ import type { UseStore } from 'idb-keyval';
 import { type Config, type ConfigSources, combine } from '../../config.ts';
 import { type AntwayError, asAntwayError } from '../../errors.ts';
 import type { ServerConfig, Settings } from '../../server-config.ts';
-import type { Deployment } from '../deployment.ts';
+import { type Deployment, gatewayOrigin } from '../deployment.ts';
 import type { ServerConfigSource } from './server-config-file.ts';
 import { DenyList, ReceivedSettings, type SiteSettings } from './site-settings.ts';
 import { UserSettings } from './user-settings.ts';
@@ -131,7 +131,7 @@ export class Configuration {
       return this.#effective;
     }
     this.#combinedOf = { server, user, received };
-    const combined = { ...combine(server, user, this.#deployment.origin, quota), received };
+    const combined = { ...combine(server, user, gatewayOrigin(this.#deployment), quota), received };
     const json = JSON.stringify(combined, (_, value) =>
       value instanceof Map || value instanceof Set ? [...value] : value,
     );

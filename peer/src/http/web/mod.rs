@@ -33,6 +33,9 @@ const GATEWAY_PATH: &str = "/-/";
 /// Pages that only the root origin has.
 const ROOT_PAGES: [&str; 2] = ["/-/move", "/-/self-test"];
 
+/// Pages that frames may show. Their policies name the allowed parents.
+const FRAMED_PAGES: [&str; 2] = ["/-/bridge", "/-/root"];
+
 /// Headers of all hosted files. The Content-Security-Policy is added for each host.
 const HEADERS: [(HeaderName, &str); 6] = [
     (REFERRER_POLICY, "no-referrer"),
@@ -56,6 +59,11 @@ const PERMISSIONS_POLICY: HeaderName = HeaderName::from_static("permissions-poli
 
 const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
+
+/// Whether a request names the origin of a site.
+pub fn is_of_site(headers: &HeaderMap) -> bool {
+    matches!(Host::from_header(headers.get(HOST)), Host::Site { .. })
+}
 
 /// The web app to serve.
 #[derive(Clone, Debug)]
@@ -97,6 +105,13 @@ async fn get(
     request: &Parts,
 ) -> Response {
     let path = request.uri.path();
+    // The worker of a site answers other sites' frames in the same way.
+    if matches!(host, Host::Site { .. })
+        && is_frame(&request.headers)
+        && !FRAMED_PAGES.contains(&path)
+    {
+        return HttpError::Frame.into_response();
+    }
     if let (Host::Loopback6(port), true) = (host, web.redirects_loopback6)
         && is_page_navigation(&request.headers)
     {
@@ -192,6 +207,13 @@ async fn find(
         None if is_page_navigation(headers) => web.folder.file("/", &accepted).await,
         found => Ok(found),
     }
+}
+
+fn is_frame(headers: &HeaderMap) -> bool {
+    let destination = headers.get("sec-fetch-dest");
+    let destination = destination.and_then(|value| value.to_str().ok());
+    destination
+        .is_some_and(|name| ["iframe", "frame", "object", "embed", "fencedframe"].contains(&name))
 }
 
 /// Whether the request is a navigation to a page, not a request for a subresource.
