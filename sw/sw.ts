@@ -4,8 +4,9 @@ import { decoderHash, sodiumHash } from 'virtual:wasm-hashes';
 import decoderWasmUrl from 'brotli-dec-wasm/web/bg.wasm?url';
 import { buildHash } from '../src/build.ts';
 import { AntwayError } from '../src/errors.ts';
-import { deploymentAt, framablePages } from '../src/gateway/deployment.ts';
-import type { RequestContext } from '../src/gateway/request-context.ts';
+import { deploymentAt, framablePages, gatewayOrigin } from '../src/gateway/deployment.ts';
+import { apiHeaders } from '../src/gateway/http/policy.ts';
+import { isForeignFrame, type RequestContext } from '../src/gateway/request-context.ts';
 import { ServerConfigFile } from '../src/gateway/state/server-config-file.ts';
 import { stateStore } from '../src/gateway/state/state-store.ts';
 import { nodesMessage } from '../src/nodes/port-messages.ts';
@@ -22,13 +23,13 @@ declare const self: ServiceWorkerGlobalScope;
 const sodium = { url: sodiumWasmUrl, sha256: sodiumHash };
 /** The codec calls this only where WebCrypto lacks the cipher. */
 const readSodium = () => filesCache.readWasm(sodium);
-const { origin, protocol, pathname: workerPath } = self.location;
+const { origin, pathname: workerPath } = self.location;
 const deployment = deploymentAt(origin, workerPath);
 const decoder = {
   url: decoderWasmUrl,
   sha256: decoderHash,
   // The gateway's origin needs it, too, before it leads to the origin of a site.
-  sharedUrl: deployment.site && new URL(decoderWasmUrl, `${protocol}//${deployment.site.rootHost}`).href,
+  sharedUrl: deployment.site && new URL(decoderWasmUrl, gatewayOrigin(deployment)).href,
 };
 const nodes = new PageNodes(mayOfferNodes);
 const gateway = createWorkerGateway(deployment, {
@@ -173,6 +174,9 @@ async function share(request: Request): Promise<Response> {
 
 async function answer(event: FetchEvent): Promise<Response> {
   const { request } = event;
+  // As fast as the host refuses it, and with the same answer: other sites must not learn whether this one was opened.
+  if (!hasShell && (await isForeignFrame(request, { isOpenAt }, deployment, '/')))
+    return new Response(null, { status: 403, headers: apiHeaders() });
   const storing = storeOwnFiles(request);
   if (storing) event.waitUntil(completeFiles([], storing));
   const context: RequestContext = {
@@ -180,6 +184,8 @@ async function answer(event: FetchEvent): Promise<Response> {
     client: () => clientOf(event),
     clientIds: { asking: event.clientId, created: event.resultingClientId },
     isOpen: async (id) => (await self.clients.get(id)) !== undefined,
+    isOpenAt,
+    isVisible,
     requestSync,
     ...(hasShell
       ? { reloadPages, recheckFiles: () => shellFiles.install(false) }
@@ -191,6 +197,16 @@ async function answer(event: FetchEvent): Promise<Response> {
   // a peer on the same host.
   const shell = request.mode === 'navigate' ? shellFiles.pathOf(shellDocument) : undefined;
   return shell ? answerFile(event, shell) : fetch(request);
+}
+
+async function isVisible(id: string): Promise<boolean> {
+  const client = await self.clients.get(id);
+  return client instanceof WindowClient && client.visibilityState === 'visible';
+}
+
+async function isOpenAt(start: string): Promise<boolean> {
+  const pages = await self.clients.matchAll({ includeUncontrolled: true });
+  return pages.some(({ url }) => url.startsWith(start) && !url.startsWith(`${origin}/-/`));
 }
 
 /** Stores the files that the first installation left out, if it is time for that. */

@@ -1,6 +1,6 @@
 import type { PinningStore } from '../chunks/store.ts';
 import type { Resolver } from '../content/resolver.ts';
-import { type AntwayError, asAntwayError, isAbort } from '../errors.ts';
+import { AntwayError, asAntwayError, isAbort } from '../errors.ts';
 import type { Library } from '../library/library.ts';
 import { limits } from '../limits.ts';
 import type { Stats } from '../stats/stats.ts';
@@ -19,7 +19,7 @@ import { isInFrame, noteFrame, observeFrame } from './note-frame.ts';
 import type { OwnOrigins } from './origins/own-origins.ts';
 import type { RecordHandover } from './origins/record-handover.ts';
 import { errorResponse } from './pages/error-response.ts';
-import type { RequestContext } from './request-context.ts';
+import { isForeignFrame, type RequestContext } from './request-context.ts';
 import { SlowNavigations } from './slow-navigations.ts';
 import type { ChosenAppearance } from './state/appearance.ts';
 import type { EffectiveConfig } from './state/configuration.ts';
@@ -112,6 +112,9 @@ export class ContentHandler {
     const { deployment } = this.#options;
     try {
       admit(request);
+      // Before the first read, so that the answer is the same for stored and for absent content.
+      if (await isForeignFrame(request, context, deployment, target.root))
+        throw new AntwayError('REFUSED', 'A page of another origin shows this address in a frame.');
       const known = isTopLevelNavigation(request) ? this.#slow.takeFailure(request) : undefined;
       if (known) throw known;
       return await new ContentRequest(target, request, context, observed, this.#options).answer();

@@ -1,16 +1,17 @@
 import type { Address } from '../address.ts';
 import { AntwayError } from '../errors.ts';
+import type { Visit } from '../library/visits.ts';
 import { reportUrlOf } from '../server-config.ts';
 import type { Trace } from '../stats/trace.ts';
 import type { ContentHandlerOptions } from './content-handler.ts';
 import { allowedMethods } from './http/admit.ts';
 import { answerContent, type ContentAnswer } from './http/content-response.ts';
 import { canRunScripts } from './http/content-type.ts';
-import { isNavigation, isTopLevelNavigation } from './http/navigation.ts';
+import { isForeign, isNavigation, isTopLevelNavigation } from './http/navigation.ts';
 import type { Observation } from './http/observe-request.ts';
 import { redirectHeaders } from './http/policy.ts';
 import { redirect } from './http/redirect.ts';
-import { type Representation, respond } from './http/representation.ts';
+import { isAttachment, isDownload, type Representation, respond } from './http/representation.ts';
 import { asDataHeader, isOfProgressPage, isPageForScript } from './http/script-request.ts';
 import type { ContentTarget } from './http/target.ts';
 import { sharedPlan, viewAnswer } from './http/view-answer.ts';
@@ -21,12 +22,14 @@ import { noteFrame } from './note-frame.ts';
 import { movedTo, redirectToSite, temporaryRedirect } from './origins/own-origin-redirects.ts';
 import { withWorkerShim } from './origins/own-worker-shim.ts';
 import { readerOf } from './pages/reader.ts';
+import { savingPage } from './pages/saving-page.ts';
 import { question } from './pages/trust-question.ts';
 import { policyRequestOf } from './policy-request.ts';
 import type { RequestContext } from './request-context.ts';
 import { decisionAbout, mayRunScripts } from './script-decision.ts';
+import { isSaved } from './slow-navigations.ts';
 import { awaitsUserSettings } from './state/configuration.ts';
-import { noteVisit } from './state/note-visit.ts';
+import { visitOf, wasSeen } from './state/note-visit.ts';
 import type { Decision, DecisionFor } from './state/trust.ts';
 import type { TrustGrant } from './state/trust-tokens.ts';
 
@@ -47,6 +50,8 @@ export class ContentRequest {
   readonly #observed: RequestObservation;
   readonly #options: ContentHandlerOptions;
   readonly #isTopLevel: boolean;
+  /** Whether a page of another origin may have led a window here. */
+  readonly #isForeign: boolean;
   /** Whether the shell asks how its viewer shows the content. */
   readonly #isView: boolean;
   /** Whether the user opens this URL, in a window or in the shell's viewer. The readers stay on this origin. */
@@ -69,6 +74,7 @@ export class ContentRequest {
     this.#observed = observed;
     this.#options = options;
     this.#isTopLevel = isTopLevelNavigation(request);
+    this.#isForeign = this.#isTopLevel && isForeign(request);
     this.#isView = options.deployment.hasShell && isViewRequest(request);
     this.#isOpening = this.#isTopLevel || (this.#isView && !isForReader(request));
     this.#content = target.address;
@@ -80,17 +86,22 @@ export class ContentRequest {
     if (early) return this.#done(early);
     const decisionFor = await decisionAbout(this.#target, this.#options);
     this.#decision = decisionFor(this.#content);
-    const moved = await this.#beforeContent();
-    if (moved) return this.#done(moved);
+    const instead = await this.#beforeContent();
+    if (instead) return this.#done(instead);
     const answer = await this.#find(decisionFor);
     if (answer.kind === 'redirect') return this.#done(this.#redirected(answer));
     const { representation } = answer;
     this.#refusePageForScript(representation);
-    const other =
-      (await this.#onOwnOrigin(representation)) ??
-      this.#forViewer(representation) ??
-      (await this.#trustQuestion(representation));
+    const moved = await this.#onOwnOrigin(representation);
+    if (moved) return this.#done(moved);
+    if (this.#isForeign && isDownload(representation)) return this.#done(await this.#savingPage());
+    const other = this.#forViewer(representation) ?? (await this.#trustQuestion(representation));
     return other ? this.#done(other) : this.#send(representation);
+  }
+
+  async #savingPage(): Promise<Response> {
+    const { appearance, deployment } = this.#options;
+    return savingPage(await readerOf(this.#request, appearance), deployment);
   }
 
   #done(response: Response): Response {
@@ -104,6 +115,7 @@ export class ContentRequest {
     const { address, gatewayUrl } = this.#target;
     if (this.#request.method === 'OPTIONS') return allowedMethods();
     if (this.#isTopLevel && gatewayUrl) return temporaryRedirect(gatewayUrl, deployment);
+    if (this.#isForeign && isSaved(this.#target)) return this.#savingPage();
     // Open sessions that the rest of the page may need while the document comes from the store.
     if (this.#isOpening) peers.warm();
     if (ownOrigins && (this.#isOpening || isOfProgressPage(this.#request)))
@@ -121,7 +133,9 @@ export class ContentRequest {
       throw new AntwayError('REFUSED', 'A page without scripts loads nothing of another address.');
     }
     if (!this.#isOpening || isRestricted) return undefined;
-    return movedTo(this.#target, this.#request, this.#options);
+    const moved = await movedTo(this.#target, this.#request, this.#options);
+    if (moved) this.#keep(this.#options.library.visits.get(this.#target.address), true);
+    return moved;
   }
 
   async #find(decisionFor: DecisionFor): Promise<ContentAnswer> {
@@ -179,7 +193,7 @@ export class ContentRequest {
     const { address } = this.#target;
     const origin = await ownOrigins?.of(address);
     if (!origin) return undefined;
-    if (!this.#observed.isLate) this.#noteVisit(representation);
+    if (!this.#observed.isLate) this.#noteVisit(representation, true);
     const left = new DOMException('The site opens on its own origin.', 'AbortError');
     // The owner of a pointer chooses its target. The records could tell the owner which targets are stored.
     if (this.#content.equals(address))
@@ -232,17 +246,46 @@ export class ContentRequest {
     return reportUrlOf(reportUrl, address.hex);
   }
 
-  #noteVisit(representation: Representation): void {
+  /** @param isElsewhere whether the window goes on to the site's own origin. */
+  #noteVisit(representation: Representation, isElsewhere = false): void {
     const { deployment, resolver, library } = this.#options;
+    if (isDownload(representation)) return;
+    if (deployment.site) this.#whenSeen(() => library.visits.noteSeen());
     if (!deployment.recordsVisits) return;
     const { pathname } = new URL(this.#request.url);
     const isReader = isForReader(this.#request);
-    const noted = noteVisit(this.#target, pathname, representation, { resolver, library }, isReader);
-    this.#context.waitUntil(noted.catch((error) => console.warn('antway: the visit was not noted', error)));
+    const visit = visitOf(this.#target, pathname, representation, { resolver, library }, isReader);
+    this.#keep(visit, isElsewhere);
+  }
+
+  /** @param isElsewhere as of `#noteVisit`. */
+  #keep(visit: Promise<Visit | undefined>, isElsewhere: boolean): void {
+    const { library } = this.#options;
+    const isDirect = isElsewhere && !this.#isView && this.#context.isVisible;
+    const keep = async () => {
+      const found = await visit;
+      if (!found) return;
+      if (isDirect) await library.openedElsewhere(this.#target.address, found);
+      else await library.visited({ ...found, lastOpened: Date.now() });
+    };
+    if (isDirect) this.#work(keep());
+    else this.#whenSeen(keep);
+    visit.catch(() => undefined);
+  }
+
+  /** Does this once the user has seen the page that shows the content. */
+  #whenSeen(work: () => Promise<void>): void {
+    const { clientIds, isVisible } = this.#context;
+    if (this.#request.headers.has('Sec-Purpose')) return;
+    const page = this.#isView ? clientIds?.asking : clientIds?.created;
+    this.#work(wasSeen(page, isVisible).then((isSeen) => (isSeen ? work() : undefined)));
+  }
+
+  #work(work: Promise<void>): void {
+    this.#context.waitUntil(work.catch((error) => console.warn('antway: the visit was not noted', error)));
   }
 }
 
 function isScriptable({ headers, isOwnPage }: Representation): boolean {
-  const isDownload = headers['Content-Disposition']?.startsWith('attachment');
-  return !isOwnPage && !isDownload && canRunScripts(headers['Content-Type'] ?? '');
+  return !isOwnPage && !isAttachment({ headers }) && canRunScripts(headers['Content-Type'] ?? '');
 }

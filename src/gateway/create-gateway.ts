@@ -233,7 +233,6 @@ export function createGateway(deployment: Deployment, dependencies: GatewayDepen
       ownOrigins?.warm();
       peers?.warm();
     },
-    errorResponse: answerError,
     async wake() {
       const { peers, library } = await now();
       peers.wake();

@@ -1,4 +1,4 @@
-import { type Deployment, framablePages } from './deployment.ts';
+import { type Deployment, framablePages, gatewayOrigin } from './deployment.ts';
 import { isTopLevelNavigation } from './http/navigation.ts';
 
 export interface RequestClient {
@@ -17,6 +17,10 @@ export interface RequestContext {
   clientIds?: { asking: string; created: string };
   /** Whether the page with this id still exists. */
   isOpen?(clientId: string): Promise<boolean>;
+  /** Whether the user can see the window with this id. Undefined where there are no windows. */
+  isVisible?(clientId: string): Promise<boolean>;
+  /** Whether an open page's URL begins like this. Pages below `/-/` do not count. */
+  isOpenAt?(start: string): Promise<boolean>;
   /** Asks the browser to wake the worker when there is a network. Has no effect in browsers without this feature. */
   requestSync(): void;
   /** On a site's own origin: returns the page that fetches the user's settings before the site's first content. */
@@ -29,8 +33,7 @@ export interface RequestContext {
 
 /**
  * Whether a request may use `/-/…`. The request must come from one of the gateway's own pages, or from a page of the
- * site that embeds the gateway. A user may also open such a URL in a tab, except on a site's own origin. The response
- * is sandboxed, so no page can read it.
+ * site that embeds the gateway. The form of the trust question is a navigation in a window.
  */
 export async function mayUseApi(
   request: Request,
@@ -45,6 +48,23 @@ export async function mayUseApi(
   if (!trustedPages.has(url.pathname)) return false;
   // A framed page belongs to the shell only in a frame. A page of the site could open the same document in a window.
   return !(client.isTopLevel && framablePages.has(url.pathname));
+}
+
+/**
+ * Whether a frame loads a page, and a page of another origin shows the frame. The shell may show sites of other origins. A page
+ * can hide its URL: then it belongs to this content only if the content is open.
+ * @param root the path of the content.
+ */
+export async function isForeignFrame(
+  { mode, destination, referrer }: Request,
+  { isOpenAt }: Pick<RequestContext, 'isOpenAt'>,
+  deployment: Deployment,
+  root: string,
+): Promise<boolean> {
+  if (mode !== 'navigate' || destination === 'document') return false;
+  const { origin, ownsOrigin } = deployment;
+  if (referrer === '') return ownsOrigin && !(await isOpenAt?.(`${origin}${root}`));
+  return ![origin, gatewayOrigin(deployment)].includes(new URL(referrer).origin);
 }
 
 /**

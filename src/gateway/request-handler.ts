@@ -60,6 +60,10 @@ export class RequestHandler {
 
   async #api(name: string, request: Request, context: RequestContext): Promise<Response> {
     const { deployment, effective, api } = this.#options;
+    // Security: any website can navigate. An answer in its place, or a download that leaves it there, would tell it something.
+    if (request.mode === 'navigate' && !(name === 'trust' && request.method === 'POST')) {
+      throw new AntwayError('REFUSED', 'The gateway’s endpoints answer no navigation.');
+    }
     // Before the site shows its first content, every open page on this origin is the gateway's.
     const isFirst =
       name === 'origin' && request.method === 'PUT' && awaitsUserSettings(deployment, effective);

@@ -9,7 +9,7 @@ import { isSavedType, typeOfName } from './http/content-type.ts';
 import { isTopLevelNavigation } from './http/navigation.ts';
 import { ownPageHeaders } from './http/policy.ts';
 import { isOfProgressPage } from './http/script-request.ts';
-import type { ContentTarget } from './http/target.ts';
+import { type ContentTarget, namesMember } from './http/target.ts';
 import { progressPage } from './pages/progress-page.ts';
 import { readerOf } from './pages/reader.ts';
 import type { ChosenAppearance } from './state/appearance.ts';
@@ -138,9 +138,12 @@ async function noteFor(answer: Promise<unknown>): Promise<Response | undefined> 
 }
 
 /** Whether the browser probably saves the answer, as far as the URL tells. */
-function isSaved({ path = '', query }: ContentTarget): boolean {
+export function isSaved(target: ContentTarget): boolean {
+  const { path = '', query } = target;
   const type = typeOfName(path);
-  return query.has('format') || query.has('download') || (type !== undefined && isSavedType(type));
+  // For a member, the query belongs to the site.
+  const isFormat = !['json', null].includes(query.get('format')) && !namesMember(target);
+  return isFormat || query.has('download') || (type !== undefined && isSavedType(type));
 }
 
 function withoutFragment(url: string): string {

@@ -75,6 +75,12 @@ export class Library {
     this.#options.onVisits();
   }
 
+  /** See `Visits.addUnseen`. */
+  async openedElsewhere(opened: Address, visit: Visit): Promise<void> {
+    await this.visits.addUnseen(opened, visit, await this.#options.manifests.has(opened));
+    this.#options.onVisits();
+  }
+
   /** The visits, newest first, and then the other pins and manifests. */
   async list(): Promise<Site[]> {
     const [visits, listed, manifests] = await Promise.all([
@@ -95,16 +101,15 @@ export class Library {
     };
     for (const visit of visits) await add(visit.address, visit);
     const opened = new Set(visits.map(({ address }) => address));
-    for (const address of new Set([...pins.keys(), ...names.keys()])) {
+    const untitled = { name: null, title: null, icon: null, lastOpened: null };
+    // The user may not have seen these sites, so strangers must not choose the words and pictures.
+    for (const { address, path, kind } of await this.visits.listUnseen()) {
       if (opened.has(address)) continue;
-      await add(address, {
-        address,
-        path: `/${address}`,
-        name: null,
-        title: null,
-        icon: null,
-        lastOpened: null,
-      });
+      opened.add(address);
+      await add(address, { ...untitled, address, path, kind });
+    }
+    for (const address of new Set([...pins.keys(), ...names.keys()])) {
+      if (!opened.has(address)) await add(address, { ...untitled, address, path: `/${address}` });
     }
     return sites;
   }

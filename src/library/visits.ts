@@ -1,4 +1,4 @@
-import { get, promisifyRequest, type UseStore } from 'idb-keyval';
+import { del, get, promisifyRequest, set, type UseStore } from 'idb-keyval';
 import * as v from 'valibot';
 import { type Address, hexAddress } from '../address.ts';
 import { limits } from '../limits.ts';
@@ -49,6 +49,9 @@ const properties = s.object({
 
 export type Visit = v.InferOutput<typeof properties>;
 
+/** A visit of a site that opened on its own origin, which the user may not have seen. */
+export type UnseenVisit = Visit & { opened: string };
+
 const visitSchema = v.pipe(
   properties,
   v.check(({ path, name }) => name === null || name === path.split('/')[1], 'its name and path differ'),
@@ -66,6 +69,14 @@ const mostVisits = 1_000;
 
 const prefix = 'site:';
 const range = () => IDBKeyRange.bound(prefix, `${prefix}\uffff`);
+
+/** Any website can open sites, so these visits have little room, and none of that of the others. */
+const mostUnseen = 20;
+const unseenPrefix = 'unseen:';
+const unseenRange = () => IDBKeyRange.bound(unseenPrefix, `${unseenPrefix}\uffff`);
+
+/** On a site's own origin: when the user last saw a page. */
+const seenKey = 'seenAt';
 
 /** The last visit of each address. Not encrypted, so without title and icon of content that only a manifest opens. */
 export class Visits {
@@ -108,6 +119,46 @@ export class Visits {
     });
   }
 
+  /**
+   * Notes a visit that counts once the user has seen a page of the site. Only the site's own origin learns that.
+   * @param opened the address that was opened. That of a pointer differs from that of the visit.
+   * @param isPrivate as of `add`.
+   */
+  async addUnseen({ hex }: Address, { type, ...visit }: Visit, isPrivate: boolean): Promise<void> {
+    const secret = isPrivate ? { title: null, icon: null } : type === undefined ? {} : { type };
+    await this.#settings('readwrite', async (store) => {
+      store.put({ ...visit, ...secret, opened: hex } satisfies UnseenVisit, unseenPrefix + hex);
+      const all = await promisifyRequest<UnseenVisit[]>(store.getAll(unseenRange()));
+      all.sort((a, b) => (b.lastOpened ?? 0) - (a.lastOpened ?? 0));
+      for (const { opened } of all.slice(mostUnseen)) store.delete(unseenPrefix + opened);
+      await promisifyRequest(store.transaction);
+    });
+  }
+
+  listUnseen(): Promise<UnseenVisit[]> {
+    return this.#settings('readonly', (store) =>
+      promisifyRequest<UnseenVisit[]>(store.getAll(unseenRange())),
+    );
+  }
+
+  /** Removes a visit of `addUnseen`. @returns the visit if it began before the user saw the site. */
+  async takeUnseen({ hex }: Address, seenAt: number): Promise<Visit | undefined> {
+    const key = unseenPrefix + hex;
+    const found = await get<UnseenVisit>(key, this.#settings);
+    if (!found || (found.lastOpened ?? 0) > seenAt) return undefined;
+    await del(key, this.#settings);
+    const { opened: _, ...visit } = found;
+    return visit;
+  }
+
+  noteSeen(): Promise<void> {
+    return set(seenKey, Date.now(), this.#settings);
+  }
+
+  async seenAt(): Promise<number | null> {
+    return (await get<number>(seenKey, this.#settings)) ?? null;
+  }
+
   /** Deletes the time of a visit, and leaves title and icon. */
   async forgetTime({ hex }: Address): Promise<void> {
     await this.#settings('readwrite', async (store) => {
@@ -120,6 +171,7 @@ export class Visits {
   async remove({ hex }: Address): Promise<void> {
     await this.#settings('readwrite', (store) => {
       store.delete(prefix + hex);
+      store.delete(unseenPrefix + hex);
       return promisifyRequest(store.transaction);
     });
   }
@@ -127,6 +179,7 @@ export class Visits {
   async clear(): Promise<void> {
     await this.#settings('readwrite', (store) => {
       store.delete(range());
+      store.delete(unseenRange());
       return promisifyRequest(store.transaction);
     });
   }

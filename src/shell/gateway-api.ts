@@ -3,10 +3,10 @@ import type { ConfigSources } from '../config.ts';
 import { AntwayError } from '../errors.ts';
 import type { ActivityReport } from '../gateway/api/activity.ts';
 import { channelName } from '../gateway/api/broadcast.ts';
-import type { OriginAnswer } from '../gateway/api/origins.ts';
+import type { ListedOrigin, OriginAnswer } from '../gateway/api/origins.ts';
 import type { HandedRecords } from '../gateway/origins/record-handover.ts';
 import type { StoredManifest } from '../gateway/state/manifest-store.ts';
-import type { SiteOrigin, SiteReport } from '../gateway/state/site-origins.ts';
+import type { SiteReport } from '../gateway/state/site-origins.ts';
 import type { DecidedSite, Decision } from '../gateway/state/trust.ts';
 import type { Language } from '../languages.ts';
 import type { Site } from '../library/library.ts';
@@ -200,7 +200,7 @@ export const gateway = {
   file: (address: string, path: string) =>
     askForFile(`/-/files?address=${address}&path=${encodeURIComponent(path)}`),
   origins: async (signal?: AbortSignal) =>
-    ((await ask('/-/origins', signal ? { signal } : {})) as { origins: SiteOrigin[] }).origins,
+    ((await ask('/-/origins', signal ? { signal } : {})) as { origins: ListedOrigin[] }).origins,
   siteGrant: async (address: string) => (await ask(`/-/origins?address=${address}`, {})) as OriginAnswer,
   reportOrigin: async (address: string, change: { report?: SiteReport; settingsId?: string }) => {
     await ask('/-/origins', { method: 'PUT', body: JSON.stringify({ address, ...change }) });

@@ -31,7 +31,13 @@ interface Imported {
 /** Exports by a download, as a user does. @returns where the file is. */
 async function exportSite({ shell }: Gateway, address: string, folder: string): Promise<string> {
   const waiting = shell.waitForEvent('download');
-  await shell.evaluate((path) => void location.assign(path), `/-/export?address=${address}`);
+  await shell.evaluate(async (address) => {
+    const file = await (await fetch(`/-/export?address=${address}`)).blob();
+    Object.assign(document.createElement('a'), {
+      href: URL.createObjectURL(file),
+      download: `${address}.antsite`,
+    }).click();
+  }, address);
   const download = await waiting;
   expect(download.suggestedFilename()).toBe(`${address}.antsite`);
   const file = join(folder, 'exported.antsite');

@@ -740,9 +740,9 @@ const internal: Row[] = [
   ['cache', get('/-/cache'), ok([/"count"/])],
   ['HEAD', head('/-/health'), { status: 200, body: '' }],
   [
-    'a sandboxed page for a user',
+    'a navigation, which any website can start',
     open('/-/health'),
-    { status: 200, headers: { 'Content-Security-Policy': /sandbox/, ...openerPolicy } },
+    { status: 403, headers: { 'Cache-Control': 'no-store', ...openerPolicy } },
   ],
   ['an unknown endpoint', get('/-/nothing'), failure(404, 'NOT_FOUND')],
   ['a method it does not take', ask('POST')('/-/health'), failure(405, 'METHOD', { Allow: 'GET, HEAD' })],

@@ -42,9 +42,6 @@ const endpoints: Record<string, Endpoint> = {
   view,
 };
 
-/** These endpoints check the form's origin themselves. */
-const takesForms = new Set(['trust']);
-
 /**
  * @throws AntwayError `NOT_FOUND` for an unknown endpoint, `METHOD` for an unsupported method, or the endpoint's error.
  */
@@ -57,10 +54,6 @@ export async function answerApi(name: string, request: Request, context: ApiCont
       .flatMap((name) => (name === 'GET' ? ['GET', 'HEAD'] : name))
       .join(', ');
     throw new AntwayError('METHOD', `/-/${name} does not take ${request.method}.`, { allow });
-  }
-  // Any web page can submit a form to this URL. Only the gateway's own pages can use `fetch`.
-  if (request.method === 'POST' && request.mode === 'navigate' && !takesForms.has(name)) {
-    throw new AntwayError('REFUSED', `/-/${name} does not take forms.`);
   }
   const result = await method(new URL(request.url), request, context);
   if (result instanceof Response) return result;

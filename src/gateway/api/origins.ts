@@ -17,6 +17,9 @@ const originChange = s.object({
   settingsId: v.optional(v.string()),
 });
 
+/** `isUnseen`: whether a visit counts once the user has seen the site. */
+export type ListedOrigin = SiteOrigin & { isUnseen: boolean };
+
 /** The reply to a request with an address. */
 export interface OriginAnswer extends SiteGrant {
   /** The origin on which a document of this site opens. Null if that is the gateway's own origin. */
@@ -25,8 +28,13 @@ export interface OriginAnswer extends SiteGrant {
 
 /** `/-/origins`, on the gateway's own origin: the origins of sites. */
 export const origins: Endpoint = {
-  async GET(url, _request, context): Promise<OriginAnswer | { origins: SiteOrigin[] }> {
-    if (!url.searchParams.has('address')) return { origins: await listed(context.origins.list()) };
+  async GET(url, _request, context): Promise<OriginAnswer | { origins: ListedOrigin[] }> {
+    if (!url.searchParams.has('address')) {
+      const unseen = await listed(context.library.visits.listUnseen());
+      const isUnseen = ({ address }: SiteOrigin) => unseen.some(({ opened }) => opened === address);
+      const origins = await listed(context.origins.list());
+      return { origins: origins.map((origin) => ({ ...origin, isUnseen: isUnseen(origin) })) };
+    }
     const address = addressIn(url);
     const opensAt = (await context.ownOrigins?.of(address)) ?? null;
     return { ...(await settingsForSite(address, context)), opensAt };
@@ -46,10 +54,14 @@ export const origins: Endpoint = {
     const readyAt = known?.readyAt ?? Date.now();
     await origins.put(address, { readyAt, ...change });
     if (report) await limitStore();
-    // The user opened the site's origin directly, so there is no visit yet. Any page can open the origin of any
-    // address, so the library lists such a site only when its origin stores content.
-    const isFirstContent = report?.bytes.stored && !known?.report?.bytes.stored;
-    if (isFirstContent && !(await library.visits.get(address))) {
+    const seenAt = report?.seenAt ?? 0;
+    const unseen = seenAt && (await library.visits.takeUnseen(address, seenAt));
+    // The title comes from the gateway's own origin, which has read it. A site cannot change it by a report.
+    if (unseen) await library.visited(unseen);
+    // Without a visit, the user opened the site's origin directly. Any page can open the origin of any address, so the
+    // library lists such a site only when its origin stores content that the user saw.
+    const isNew = report?.bytes.stored && seenAt > (known?.report?.seenAt ?? 0);
+    if (isNew && !unseen && !(await library.visits.get(address))) {
       const { hex } = address;
       const visit = { address: hex, path: `/${hex}/`, name: null, title: null, icon: null };
       await library.visits.add({ ...visit, kind: 'archive', lastOpened: readyAt });
@@ -82,12 +94,13 @@ export const handedRecords: Endpoint = {
 export const origin: Endpoint = {
   async GET(_url, _request, { library, store, deployment }) {
     const { address } = siteOf(deployment);
-    const [storedState, { bytes }, { persisted }] = await Promise.all([
+    const [storedState, { bytes }, { persisted }, seenAt] = await Promise.all([
       library.storedState(address),
       store.summary(),
       browserStorage(),
+      library.visits.seenAt().catch(() => null),
     ]);
-    return { address: address.hex, ...storedState, storedBytes: bytes, persisted };
+    return { address: address.hex, ...storedState, storedBytes: bytes, persisted, seenAt };
   },
   PUT: (_url, request, context) => receiveSettings(siteOf(context.deployment).address, request, context),
 };

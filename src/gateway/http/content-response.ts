@@ -17,7 +17,7 @@ import { openEnvelope } from './envelope.ts';
 import { ownPageHeaders, type PolicyRequest, policyOf } from './policy.ts';
 import { requestedPart } from './range.ts';
 import type { Representation } from './representation.ts';
-import { type ContentTarget, encodePath } from './target.ts';
+import { type ContentTarget, encodePath, namesMember } from './target.ts';
 
 /** The result for a content URL: a representation, or a redirect to another path. */
 export type ContentAnswer =
@@ -326,10 +326,6 @@ function namesZip({ path = '', query }: LocatedTarget, archive: Archive): boolea
   if (type !== undefined) return wholeFileType.test(type);
   const isSite = [defaultDocument, notFoundDocument].some((name) => archive.member(name) !== undefined);
   return !isSite && path !== favicon && /[^.]\.[A-Za-z0-9]{1,10}$/.test(path);
-}
-
-function namesMember({ path = '' }: ContentTarget): boolean {
-  return path !== '' && !path.endsWith('/');
 }
 
 function wantsJson({ query }: ContentTarget, { accept }: ContentContext): boolean {

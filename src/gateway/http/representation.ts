@@ -4,6 +4,7 @@ import { limits } from '../../limits.ts';
 import type { Trace } from '../../stats/trace.ts';
 import { type LinkRewriter, rewriteStream } from '../links/link-rewriter.ts';
 import { ifRangeHolds, matchHolds, noneMatchFails } from './conditions.ts';
+import { isSavedType } from './content-type.ts';
 import { type ByteRange, parseRange } from './range.ts';
 
 export interface Representation {
@@ -19,6 +20,15 @@ export interface Representation {
   isRewritten?: boolean;
   /** Rewrites the links while `source` streams, so the length is not known before the end. */
   rewriter?: () => LinkRewriter;
+}
+
+/** Whether the browser saves it instead of showing it. */
+export function isDownload({ headers }: Representation): boolean {
+  return isSavedType(headers['Content-Type'] ?? '') || isAttachment({ headers });
+}
+
+export function isAttachment({ headers }: Pick<Representation, 'headers'>): boolean {
+  return headers['Content-Disposition']?.startsWith('attachment') === true;
 }
 
 export interface BodyObserver {

@@ -139,6 +139,10 @@ function decodeSegment(encoded: string): string {
   return segment;
 }
 
+export function namesMember({ path = '' }: ContentTarget): boolean {
+  return path !== '' && !path.endsWith('/');
+}
+
 export function encodePath(path: string): string {
   return path.split('/').map(encodeURIComponent).join('/');
 }

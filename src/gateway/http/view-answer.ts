@@ -1,6 +1,5 @@
-import { isSavedType } from './content-type.ts';
 import { apiHeaders } from './policy.ts';
-import type { Representation } from './representation.ts';
+import { isDownload, type Representation } from './representation.ts';
 import type { ContentTarget } from './target.ts';
 import type { ViewPlan } from './view-plan.ts';
 
@@ -13,16 +12,15 @@ export function viewAnswer(plan: ViewPlan): Response {
 /** @param hasScripts whether the document could run scripts. @param decision of the user about scripts. */
 export function sharedPlan(
   { address }: ContentTarget,
-  { headers }: Representation,
+  representation: Representation,
   hasScripts: boolean,
   decision: 'trusted' | 'restricted' | undefined,
 ): ViewPlan {
-  const type = headers['Content-Type'] ?? '';
   return {
     kind: 'shared-origin',
     address: address.hex,
-    type,
-    isSaved: isSavedType(type) || headers['Content-Disposition']?.startsWith('attachment') === true,
+    type: representation.headers['Content-Type'] ?? '',
+    isSaved: isDownload(representation),
     hasScripts,
     decision: decision ?? null,
   };

@@ -7,7 +7,7 @@ import type { ContentTarget } from '../http/target.ts';
 import { viewAnswer } from '../http/view-answer.ts';
 import { isViewRequest } from '../http/view-plan.ts';
 
-type Options = Pick<ContentHandlerOptions, 'deployment' | 'effective' | 'library' | 'ownOrigins'>;
+type Options = Pick<ContentHandlerOptions, 'deployment' | 'effective' | 'ownOrigins'>;
 
 /**
  * Redirects to the own origin of a site that was moved there. Works without a network: the path is not resolved here.
@@ -17,20 +17,21 @@ type Options = Pick<ContentHandlerOptions, 'deployment' | 'effective' | 'library
 export async function movedTo(
   target: ContentTarget,
   request: Request,
-  { ownOrigins, effective, library, deployment }: Options,
+  { ownOrigins, effective, deployment }: Options,
 ): Promise<Response | undefined> {
   const { address, path = '', query } = target;
   if (!ownOrigins || effective.config.denied.has(address.hex)) return undefined;
   const type = typeOfName(path);
-  if (['format', 'download'].some((key) => query.has(key)) || (type && !canRunScripts(type)))
+  if (
+    ['format', 'download'].some((key) => query.has(key)) ||
+    (type && !canRunScripts(type))
+  )
     return undefined;
   const origin = await ownOrigins.moved(address);
   if (!origin) {
     ownOrigins.warm();
     return undefined;
   }
-  const visit = await library.visits.get(address).catch(() => undefined);
-  if (visit) await library.visits.add({ ...visit, lastOpened: Date.now() }).catch(() => undefined);
   return redirectToSite(origin, target, request, deployment);
 }
 

@@ -89,6 +89,13 @@ export const openOnceFound: OwnScript = {
   mayAsk: true,
 };
 
+/** Saves the file once. If the worker cannot see which page navigates, the next answer is the same page again. */
+export const saveAtOnce: OwnScript = {
+  text: "document.referrer.startsWith(location.origin+'/')||document.querySelector('#save').click()",
+  hash: 'sha256-duN6U5/P5VmE5Hdsu5Hn2rTDe00GdwTWlgIav1KefDM=',
+  mayAsk: false,
+};
+
 /**
  * Returns a document with one main landmark, one style element, no script.
  * @param title without Antway's name.

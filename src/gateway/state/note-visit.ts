@@ -1,6 +1,8 @@
 import type { Resolver } from '../../content/resolver.ts';
 import type { Library } from '../../library/library.ts';
+import type { Visit } from '../../library/visits.ts';
 import { limits } from '../../limits.ts';
+import { delay } from '../../util/delay.ts';
 import { sanitizeText } from '../../util/sanitize-text.ts';
 import { type DocumentHead, headBytes, iconPath, readHead } from '../http/document-head.ts';
 import type { Representation } from '../http/representation.ts';
@@ -9,17 +11,40 @@ import type { ContentTarget } from '../http/target.ts';
 const mostNameCharacters = 200;
 const mostTypeLength = 100;
 
+/** How long a window may take to show the page, and how long the user has to see it. In milliseconds. */
+const mostWaitMs = 60_000;
+const seenMs = 1_000;
+const lookMs = 250;
+
 /**
- * Stores a visit, with the title and icon of the displayed page at `pathname`.
+ * Waits until the user has seen a page for a second: any website can open pages. A download has no page.
+ * @returns false if that does not happen within a minute. True if no browser tells it.
+ */
+export async function wasSeen(
+  clientId: string | undefined,
+  isVisible: ((clientId: string) => Promise<boolean>) | undefined,
+): Promise<boolean> {
+  if (!isVisible) return true;
+  if (!clientId) return false;
+  for (let left = mostWaitMs, seen = 0; left > 0; left -= lookMs) {
+    await delay(lookMs);
+    seen = (await isVisible(clientId)) ? seen + lookMs : 0;
+    if (seen > seenMs) return true;
+  }
+  return false;
+}
+
+/**
+ * Makes a visit, with the title and icon of the displayed page at `pathname`.
  * @param isRead whether a reader of the shell shows the content.
  */
-export async function noteVisit(
+export async function visitOf(
   { address, name, root, path }: ContentTarget,
   pathname: string,
   representation: Representation,
   { resolver, library }: { resolver: Resolver; library: Library },
   isRead = false,
-): Promise<void> {
+): Promise<Visit> {
   // The response was just served, so this resolves without a request.
   const { content, address: at } = await resolver.locate(address);
   const { title, iconHref } = await headOf(representation);
@@ -32,7 +57,7 @@ export async function noteVisit(
   const reader = pathname.slice(root.length + 1);
   // The front page's title becomes the site's title. The title of another page is used until the front page opens.
   const before = path ? await library.visits.get(at) : undefined;
-  await library.visited({
+  return {
     // For a pointer, this is the address of its target, because the target is stored and can be pinned.
     address: at.hex,
     path: path === undefined ? root : `${root}/`,
@@ -43,7 +68,7 @@ export async function noteVisit(
     ...(isFile && type && { type: type.slice(0, mostTypeLength) }),
     ...(isRead && reader.length <= limits.titleCharacters && { reader }),
     lastOpened: Date.now(),
-  });
+  };
 }
 
 /** Titles are stored as documents contain them. */

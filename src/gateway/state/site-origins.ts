@@ -43,6 +43,8 @@ export const siteReportSchema = s.object({
   storedBytes: size,
   /** Whether the browser promised not to evict the origin's data. Null if unknown. */
   persisted: v.nullable(v.boolean()),
+  /** When the user last saw a page of the site, in milliseconds since 1970. A worker of an earlier version does not say it. */
+  seenAt: v.optional(v.nullable(size), null),
 });
 
 export type SiteReport = v.InferOutput<typeof siteReportSchema>;

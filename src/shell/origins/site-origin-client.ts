@@ -1,6 +1,7 @@
+import type { ListedOrigin } from '../../gateway/api/origins.ts';
 import type { SiteGrant } from '../../gateway/api/site-exchange.ts';
 import type { HandedRecords } from '../../gateway/origins/record-handover.ts';
-import type { SiteOrigin, SiteReport } from '../../gateway/state/site-origins.ts';
+import type { SiteReport } from '../../gateway/state/site-origins.ts';
 import { recordsMs } from '../../site-pages/messages.ts';
 import { forEachInParallel } from '../../util/parallel.ts';
 import { asGatewayApiError, gateway, type ListedSite, type PinAction } from '../gateway-api.ts';
@@ -119,6 +120,7 @@ export const siteOriginClient = {
     const origins = await gateway.origins();
     const empty = origins.filter(({ readyAt, report }) => readyAt !== null && !report?.bytes.stored);
     const asked = new Set(empty.sort(byAge).slice(0, mostEmpty));
+    for (const origin of origins.filter(({ isUnseen }) => isUnseen)) asked.add(origin);
     for (const origin of origins) if (pins.has(origin.address) && isMoving(origin)) asked.add(origin);
     await forEachInParallel(origins, parallelSites, (origin) =>
       attempt(origin.address, async () => {
@@ -126,7 +128,7 @@ export const siteOriginClient = {
         const grant = await gateway.siteGrant(address);
         if (grant.settingsId !== settingsId) await giveSettings(address, grant, { isBackground });
         if (!asked.has(origin)) return;
-        const isComplete = !early.get(address) && (await reportContent(address, { isBackground }));
+        const isComplete = !early.get(address) && (await reportContent(origin, { isBackground }));
         if (!isComplete) isDone = false;
       }),
     );
@@ -138,8 +140,8 @@ export const siteOriginClient = {
   },
 };
 
-const isMoving = ({ report }: SiteOrigin) => report?.pin && report.pin.state !== 'complete';
-const byAge = (a: SiteOrigin, b: SiteOrigin) => (b.readyAt ?? 0) - (a.readyAt ?? 0);
+const isMoving = ({ report }: ListedOrigin) => report?.pin && report.pin.state !== 'complete';
+const byAge = (a: SiteOrigin, b: ListedOrigin) => (b.readyAt ?? 0) - (a.readyAt ?? 0);
 
 async function reportOf(address: string, options: Background): Promise<SiteReport> {
   return JSON.parse(await (await askSite(address, 'origin', options)).text());
@@ -153,12 +155,17 @@ async function refresh(address: string, options: Background = {}): Promise<void>
  * Does not store a report without content: each stored report makes all open shells load the list of sites again.
  * @returns whether the report is final.
  */
-async function reportContent(address: string, options: Background): Promise<boolean> {
+async function reportContent(
+  { address, report: before, isUnseen }: ListedOrigin,
+  options: Background,
+): Promise<boolean> {
   const report = await reportOf(address, options);
   const hasContent = Boolean(report.bytes?.stored);
-  const isFinal = hasContent && (!report.pin || report.pin.state === 'complete');
+  const isSeen = (report.seenAt ?? null) !== (before?.seenAt ?? null);
+  const isFinal = hasContent && (isSeen || !isUnseen) && (!report.pin || report.pin.state === 'complete');
   if (!isFinal) early.add(address, true);
-  if (hasContent) await gateway.reportOrigin(address, { report });
+  const isNews = isSeen || !isUnseen || !before?.bytes.stored;
+  if (hasContent && isNews) await gateway.reportOrigin(address, { report });
   return isFinal;
 }
 

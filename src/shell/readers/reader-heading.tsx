@@ -61,6 +61,8 @@ export function ReaderHeading({ location, title, site, isThere, children }: Prop
             {/* Without the attribute `download`: Chromium sends such a link past every worker. */}
             <a
               class="icon-button"
+              // Only then does the worker know that this page asks.
+              referrerPolicy="same-origin"
               href={contentHref(location, isFolder ? 'format=tar&download' : 'download')}
               title={t.download}
             >

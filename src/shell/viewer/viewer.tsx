@@ -144,7 +144,7 @@ export default function Viewer({ route, active, isBypassed }: Props) {
             <h2>{t.savedTitle}</h2>
             <p class="note">{t.savedNote}</p>
             <p class="actions">
-              <a class="button" href={state.path}>
+              <a class="button" href={state.path} referrerPolicy="same-origin">
                 {t.save}
               </a>
             </p>
@@ -158,6 +158,8 @@ export default function Viewer({ route, active, isBypassed }: Props) {
             title={t.frame(title)}
             src={view.src}
             sandbox={view.sandbox}
+            // The worker of the site's origin refuses frames of all other pages.
+            referrerPolicy="origin"
             // Security: a page of the shared origin has this permission by default, and could cover the bar.
             allow={mayFullscreen ? "fullscreen 'src'" : "fullscreen 'none'"}
             onLoad={loaded}

@@ -111,6 +111,8 @@ export function requestOf(
   return Object.defineProperties(request, {
     mode: { value: 'navigate' },
     destination: { value: as },
+    // The user typed the URL, or a page of the same origin frames it.
+    referrer: { value: as === 'document' ? '' : `${new URL(url).origin}/` },
   });
 }
 

@@ -38,6 +38,7 @@ export const de: PageTexts = {
     INTERNAL: 'Versuchen Sie es erneut.',
   },
   missing: (path) => `Diese Website hat keine Datei „${path}“.`,
+  saving: { title: 'Der Browser speichert diese Datei', save: 'Datei speichern' },
   siteStart: 'Startseite dieser Website',
   filesOf: (folder) => (folder === '' ? 'Dateien dieser Website' : `Dateien in ${folder}`),
   details: 'Einzelheiten',

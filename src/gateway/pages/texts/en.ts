@@ -37,6 +37,7 @@ export const en: PageTexts = {
     INTERNAL: 'Try it again.',
   },
   missing: (path) => `This site has no file “${path}”.`,
+  saving: { title: 'Your browser saves this file', save: 'Save the file' },
   siteStart: 'Start page of this site',
   filesOf: (folder) => (folder === '' ? 'Files of this site' : `Files in ${folder}`),
   details: 'Details',

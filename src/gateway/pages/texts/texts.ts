@@ -12,6 +12,7 @@ export interface PageTexts {
   abouts: Record<ErrorCode, string>;
   /** The sentence if a site does not have a file. */
   missing: (path: string) => string;
+  saving: { title: string; save: string };
   siteStart: string;
   /** The summary of a list of files: of a folder, or of the whole site (empty). */
   filesOf: (folder: string) => string;

@@ -1,0 +1,302 @@
+import type { Page } from '@playwright/test';
+import { Address } from '../../src/address.ts';
+import { expect, fetchIn, type Gateway, openShellIn, sceneOfFile, test } from '../support/chromium.ts';
+import type { PeerProcess } from '../support/peer-process.ts';
+import { publish } from '../support/publish.ts';
+import type { Files } from '../support/tar.ts';
+import { makeTarchive } from '../support/tarchive.ts';
+import { attack } from './attack.ts';
+import { Outside } from './hostile-site.ts';
+
+const group = 'What the user opened';
+
+interface Scene {
+  peer: PeerProcess;
+  /** At a name below which sites have origins of their own. */
+  gateway: Gateway;
+  root: string;
+  outside: Outside;
+}
+
+const page = (title: string, body = '') => `<!doctype html><title>${title}</title>${body}`;
+
+const scene = sceneOfFile<Scene>(async ({ startPeer, startHost, openWorker, context }) => {
+  const peer = await startPeer();
+  const gateway = await openWorker({ peers: [peer.url] });
+  const host = await startHost({ peers: [peer.url] });
+  const root = `http://antway.localhost:${new URL(host.url).port}`;
+  await openShellIn(context, root);
+  return { peer, gateway, root, outside: await Outside.start() };
+});
+
+test.afterAll(async () => {
+  await scene()?.outside[Symbol.asyncDispose]();
+});
+
+const publishSite = async (files: Files) => publish(await makeTarchive(files), scene().peer);
+
+const originOf = (address: string) => scene().root.replace('//', `//${Address.fromHex(address).base32}.`);
+
+/** Opens a site on its own origin, in a new tab. */
+async function openSite(address: string, title: string, path = ''): Promise<Page> {
+  const tab = await scene().gateway.shell.context().newPage();
+  await tab.goto(`${scene().root}/${address}/${path}`);
+  await expect(tab).toHaveTitle(title);
+  expect(new URL(tab.url()).origin).toBe(originOf(address));
+  return tab;
+}
+
+/** A new page of another website. */
+async function openOutside(): Promise<Page> {
+  const tab = await scene().gateway.shell.context().newPage();
+  await tab.goto(scene().outside.url);
+  return tab;
+}
+
+/** What a page sees of a URL of another origin, without the times. */
+function observe(tab: Page, url: string): Promise<unknown> {
+  return tab.evaluate(async (url) => {
+    const seen: Record<string, unknown> = {};
+    for (const [name, attribute] of [
+      ['iframe', 'src'],
+      ['object', 'data'],
+      ['embed', 'src'],
+      ['img', 'src'],
+      ['script', 'src'],
+    ] as const) {
+      const element = document.createElement(name);
+      const event = new Promise((resolve) => {
+        for (const type of ['load', 'error'])
+          element.addEventListener(type, () => resolve(type), { once: true });
+        setTimeout(resolve, 5_000, 'nothing');
+      });
+      element.setAttribute(attribute, url);
+      document.body.append(element);
+      seen[name] = [await event, name === 'iframe' && (element as HTMLIFrameElement).contentWindow!.length];
+    }
+    for (const mode of ['cors', 'no-cors'] as const) {
+      seen[mode] = await fetch(url, { mode, cache: 'no-store' }).then(
+        ({ status, type }) => [status, type],
+        () => 'failed',
+      );
+    }
+    seen.timing = (performance.getEntriesByName(url) as PerformanceResourceTiming[]).map((entry) => [
+      entry.initiatorType,
+      entry.responseStart > 0,
+      entry.transferSize,
+      entry.encodedBodySize,
+      entry.nextHopProtocol,
+      (entry as { responseStatus?: number }).responseStatus,
+    ]);
+    return seen;
+  }, url);
+}
+
+attack(
+  group,
+  'frames and requests URLs of a site that the user opened and of one that the user never opened',
+  'The events, answers and performance entries are the same.',
+  async () => {
+    const attacker = await publishSite({ 'index.html': page('Attacker') });
+    const opened = await publishSite({ 'index.html': page('Opened') });
+    const never = await publishSite({ 'index.html': page('Never') });
+    await openSite(opened, 'Opened');
+    const tab = await openSite(attacker, 'Attacker');
+    for (const path of [
+      '/-/info',
+      '/-/health',
+      '/-/ready',
+      '/',
+      '/index.html',
+      '/none',
+      `/chunk/${opened}`,
+      '/-/site',
+    ]) {
+      const seen = await Promise.all(
+        [opened, never].map((address) => observe(tab, `${originOf(address)}${path}?${Math.random()}`)),
+      );
+      expect(seen[0], path).toEqual(seen[1]);
+    }
+  },
+);
+
+attack(
+  group,
+  'sets cookies for the gateway’s name, so that other sites send and read them',
+  'The other site reads none of them, at no path.',
+  async () => {
+    const attacker = await publishSite({ 'index.html': page('Attacker') });
+    const victim = await publishSite({
+      'index.html': page('Victim'),
+      'a/b/deep.html': page('', '<script>document.title = `cookies: ${document.cookie}`</script>'),
+    });
+    await openSite(victim, 'Victim');
+    const tab = await openSite(attacker, 'Attacker');
+    const cookies = await tab.evaluate(() => {
+      for (const path of ['/', '/a', '/a/', '/a/b', '/a/b/deep.html']) {
+        // biome-ignore lint/suspicious/noDocumentCookie: that is the attack
+        document.cookie = `id${path.length}=7; Domain=antway.localhost; Path=${path}`;
+      }
+      return document.cookie;
+    });
+    expect(cookies).toBe('id1=7');
+    await tab.close();
+    const own = await scene().gateway.shell.context().newPage();
+    await own.goto(`${originOf(victim)}/a/b/deep.html`);
+    await expect(own).toHaveTitle('cookies:');
+  },
+);
+
+attack(
+  group,
+  'watches its cookies while the library asks the origins of sites',
+  'The library uses no cookie.',
+  async () => {
+    const attacker = await publishSite({ 'index.html': page('Attacker') });
+    const tab = await openSite(attacker, 'Attacker');
+    await tab.evaluate(() => {
+      const seen = new Set<string>();
+      Object.assign(window, { seen });
+      setInterval(() => document.cookie && seen.add(document.cookie), 1);
+      const store = (window as unknown as { cookieStore: EventTarget }).cookieStore;
+      store.addEventListener('change', (event) => seen.add(JSON.stringify(event)));
+    });
+    const library = await openShellIn(scene().gateway.shell.context(), `${scene().root}/#library`);
+    await library.getByRole('button', { name: 'Pin: Attacker' }).click();
+    await expect(library.getByText('Attacker is ready for offline use')).toBeVisible();
+    expect(await tab.evaluate(() => [...(window as unknown as { seen: Set<string> }).seen])).toEqual([]);
+  },
+);
+
+attack(
+  group,
+  'another website asks a peer on the user’s machine which chunks it has',
+  'The peer refuses every request and navigation of that website.',
+  async () => {
+    const { peer } = scene();
+    const stored = await publishSite({ 'index.html': page('Stored') });
+    const { port } = new URL(peer.url);
+    const tab = await openOutside();
+    // The website of this test is at a name of loopback, too. Its sandboxed frame has the origin of a stranger.
+    const reads = await tab.evaluate(
+      async (urls) => {
+        const frame = document.createElement('iframe');
+        frame.sandbox.add('allow-scripts');
+        const script = async (urls: string[]) => {
+          const read = (url: string) =>
+            fetch(url).then(
+              ({ status }) => status,
+              () => 'failed',
+            );
+          parent.postMessage(await Promise.all(urls.map(read)), '*');
+        };
+        const answered = new Promise((resolve) => addEventListener('message', ({ data }) => resolve(data)));
+        frame.srcdoc = `<script>(${script})(${JSON.stringify(urls)})</script>`;
+        document.body.append(frame);
+        return answered;
+      },
+      ['127.0.0.1', 'localhost', 'antway.localhost', 'any.localhost'].flatMap((name) =>
+        [`/chunk/${stored}`, `/chunk/${'ab'.repeat(32)}`, '/-/info'].map(
+          (path) => `http://${name}:${port}${path}`,
+        ),
+      ),
+    );
+    expect(new Set(reads as string[])).toEqual(new Set(['failed']));
+  },
+);
+
+attack(
+  group,
+  'a page of a site asks the peers which chunks they have, by all names of the machine',
+  'The worker of the site’s origin refuses the requests.',
+  async () => {
+    const { peer } = scene();
+    const attacker = await publishSite({ 'index.html': page('Attacker') });
+    const stored = await publishSite({ 'index.html': page('Stored') });
+    const tab = await openSite(attacker, 'Attacker');
+    const { port } = new URL(peer.url);
+    for (const name of ['127.0.0.1', 'localhost', 'x.localhost']) {
+      for (const path of [`/chunk/${stored}`, '/-/info']) {
+        await expect(fetchIn(tab, `http://${name}:${port}${path}`), name).rejects.toThrow('Failed to fetch');
+      }
+    }
+  },
+);
+
+/** The titles of the sites that were opened last, as the start page gets them. */
+async function lastOpened({ shell }: Gateway): Promise<(string | null)[]> {
+  const { sites } = JSON.parse((await fetchIn(shell, '/-/sites')).text) as {
+    sites: { title: string | null; lastOpened: number | null }[];
+  };
+  return sites.filter(({ lastOpened }) => lastOpened !== null).map(({ title }) => title);
+}
+
+attack(
+  group,
+  'another website leads its window to many sites without showing them, to fill the list of opened sites',
+  'The list has only the site that the user saw.',
+  async () => {
+    const { gateway } = scene();
+    const note = (name: string) => publishSite({ 'index.html': page(name), 'a.bin': Buffer.alloc(9) });
+    const warnings = await Promise.all(
+      ['Wallet: payment 1', 'Wallet: payment 2', 'Wallet: payment 3'].map(note),
+    );
+    const seen = await note('Seen');
+    const tab = await openOutside();
+    const before = await lastOpened(gateway);
+    for (const address of warnings) {
+      for (const path of ['?download', 'a.bin', '?format=tar', '']) {
+        await tab.evaluate((url) => void location.assign(url), `${gateway.url}/${address}/${path}`);
+        await tab.waitForURL((url) => url.origin === gateway.url);
+        await tab.goto(scene().outside.url);
+      }
+    }
+    await tab.goto(`${gateway.url}/${seen}/`);
+    await expect.poll(() => lastOpened(gateway)).toEqual(['Seen', ...before]);
+  },
+);
+
+attack(
+  group,
+  'another website opens a site on its own origin without showing it',
+  'The library lists the address, without words and pictures of the site, until the user has seen the site.',
+  async () => {
+    const { root } = scene();
+    const warning = await publishSite({ 'index.html': page('Wallet: your payment') });
+    const tab = await openOutside();
+    const shell = await openShellIn(scene().gateway.shell.context(), root);
+    const listed = async () => {
+      const { sites } = JSON.parse((await fetchIn(shell, '/-/sites')).text) as {
+        sites: { address: string; title: string | null; lastOpened: number | null }[];
+      };
+      return sites.find(({ address }) => address === warning);
+    };
+    await tab.goto(`${root}/${warning}/`, { waitUntil: 'commit' });
+    await tab.goto(scene().outside.url);
+    await expect.poll(listed).toMatchObject({ title: null, lastOpened: null });
+    await tab.goto(`${root}/${warning}/`);
+    await expect.poll(async () => (await listed())?.title, { timeout: 60_000 }).toBe('Wallet: your payment');
+  },
+);
+
+attack(
+  group,
+  'a document that prompts for a passphrase is a PDF with a script',
+  'The browser shows it on no origin of the gateway. It saves the file.',
+  async () => {
+    const { gateway } = scene();
+    const pdf =
+      '%PDF-1.4\n1 0 obj<</Type/Catalog/OpenAction<</S/JavaScript/JS(app.response("Enter the passphrase"))>>>>endobj\ntrailer<</Root 1 0 R>>\n';
+    const site = await publishSite({ 'index.html': page('Papers'), 'paper.pdf': pdf });
+    const tab = await gateway.shell.context().newPage();
+    const saving = tab.waitForEvent('download');
+    await tab.goto(`${gateway.url}/${site}/paper.pdf`);
+    await expect(tab.getByRole('heading')).toHaveText('Your browser saves this file');
+    expect((await saving).suggestedFilename()).toBe('paper.pdf');
+    const answer = await fetchIn(gateway.shell, `/${site}/paper.pdf`);
+    expect(answer.headers['content-disposition']).toBeUndefined();
+    const own = await gateway.shell.context().newPage();
+    await own.goto(`${scene().root}/${site}/paper.pdf`).catch(() => undefined);
+    await expect.poll(() => new URL(own.url()).origin).toBe(originOf(site));
+  },
+);
