@@ -13,6 +13,7 @@ import { nodesMessage } from '../src/nodes/port-messages.ts';
 import { loadAead } from '../src/self-encryption/aead.ts';
 import { registerBackgroundSync } from './background-sync.ts';
 import { filesCacheName, shellCacheName } from './caches.ts';
+import { deleteForeignCookies } from './foreign-cookies.ts';
 import { PageNodes } from './page-nodes.ts';
 import { ShellFiles, shellDocument, sitePage } from './shell-files.ts';
 import { VerifiedFiles } from './verified-files.ts';
@@ -191,7 +192,11 @@ async function answer(event: FetchEvent): Promise<Response> {
       ? { reloadPages, recheckFiles: () => shellFiles.install(false) }
       : { sitePage: () => answerFile(event, sitePage) }),
   };
-  const response = await gateway.handle(request, context);
+  const { site } = deployment;
+  const [response] = await Promise.all([
+    gateway.handle(request, context),
+    site && request.mode === 'navigate' && deleteForeignCookies(site.rootHost.replace(/:\d+$/, '')),
+  ]);
   if (response) return response;
   // For a navigation the shell reports that the path does not exist. Other requests go to the host: the config file, or
   // a peer on the same host.

@@ -18,12 +18,9 @@ import { controlledByWorker } from './worker.ts';
 
 const site = siteOfHost(location.host);
 const rootOrigin = site && `${location.protocol}//${site.rootHost}`;
-/** How long the shell's cookie may take to become visible here. */
-const cookieMs = 1_000;
-const lookMs = 20;
 
 addEventListener('message', async ({ origin, source, data, ports: [port] }) => {
-  if (origin !== rootOrigin || source !== parent || data?.type !== bridgeMessage || !port) return;
+  if (!site || origin !== rootOrigin || source !== parent || data?.type !== bridgeMessage || !port) return;
   // The site's worker wants a port to the page with the connections to nodes. The shell expects `BridgeReady` first.
   let isReady = false;
   let isWished = false;
@@ -47,12 +44,12 @@ addEventListener('message', async ({ origin, source, data, ports: [port] }) => {
     }
     port.postMessage(answer);
   };
-  const isSameSite = seesCookie(String(data.cookie));
+  const isOfSite = isSameSite(site.rootHost.replace(/:\d+$/, ''));
   const ready: BridgeReady = await controlledByWorker().then(
-    async () => ({ ready: true, isSameSite: await isSameSite }),
-    async (error) => ({
+    () => ({ ready: true, isSameSite: isOfSite }),
+    (error) => ({
       ready: false,
-      isSameSite: await isSameSite,
+      isSameSite: isOfSite,
       error: error.message,
       isForeign: navigator.serviceWorker?.controller != null,
     }),
@@ -63,15 +60,21 @@ addEventListener('message', async ({ origin, source, data, ports: [port] }) => {
 });
 
 /**
- * Checks repeatedly: another site of the gateway can set so many cookies that the browser briefly drops this cookie.
+ * Whether this frame uses the site's own worker and storage: then it is same-site with the shell. It is not if the name of
+ * the gateway is a public suffix. Only the setter of `domain` says that without a cookie, which other sites could read. The
+ * setter belongs to an empty frame, so that it changes nothing here.
  */
-async function seesCookie(cookie: string): Promise<boolean> {
-  const lastLook = performance.now() + cookieMs;
-  while (!document.cookie.includes(cookie)) {
-    if (performance.now() > lastLook) return false;
-    await new Promise((resolve) => setTimeout(resolve, lookMs));
+function isSameSite(name: string): boolean {
+  const frame = document.createElement('iframe');
+  document.documentElement.append(frame);
+  try {
+    frame.contentDocument!.domain = name;
+    return true;
+  } catch {
+    return false;
+  } finally {
+    frame.remove();
   }
-  return true;
 }
 
 async function work(

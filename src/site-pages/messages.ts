@@ -51,7 +51,7 @@ export interface BridgeWish {
   type: 'NODES';
 }
 
-/** The first message on the port: the state of the worker, and whether the bridge sees the shell's cookie. */
+/** The first message on the port: the state of the worker, and whether the frame is same-site with the shell. */
 export type BridgeReady = { isSameSite: boolean } & (
   | { ready: true }
   | { ready: false; error: string; isForeign: boolean }

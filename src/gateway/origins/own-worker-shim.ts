@@ -2,6 +2,7 @@ import { type ByteSource, memorySource, slice } from '../../content/byte-source.
 import type { Trace } from '../../stats/trace.ts';
 import { htmlTokens } from '../http/html-tokens.ts';
 import type { Representation } from '../http/representation.ts';
+import { cookieShim } from './cookie-shim.ts';
 import { fetchShim } from './fetch-shim.ts';
 import { viewShim } from './view-shim.ts';
 
@@ -16,7 +17,7 @@ import { viewShim } from './view-shim.ts';
  * every charset.
  */
 export const shimScript = `(()=>{
-document.currentScript.remove();${fetchShim}${viewShim}
+document.currentScript.remove();${cookieShim}${fetchShim}${viewShim}
 const container=navigator.serviceWorker;
 if(!container)return;
 const refusal='Antway: this site\\'s own service worker is not registered. Antway\\'s worker serves this origin, also offline. See "Sites with a service worker of their own" in docs/reference/third-party-sites.md.';
@@ -35,7 +36,7 @@ for(const type of['controllerchange','message','messageerror'])container.addEven
 const shim = new TextEncoder().encode(`<script>${shimScript}</script>`);
 
 /** Increase this version when the shim changes, because the ETags of documents are valid forever. */
-const shimVersion = 5;
+const shimVersion = 6;
 
 const scannedBytes = 16 * 1024;
 

@@ -10,7 +10,6 @@ import {
 import { asGatewayApiError, GatewayApiError } from '../gateway-api.ts';
 import { RecentFailures } from '../recent-failures.ts';
 import { texts } from '../texts/texts.ts';
-import { deleteForeignCookies } from './foreign-cookies.ts';
 
 /** How long a site's origin may take to start its worker, in milliseconds. */
 const openMs = 20_000;
@@ -25,9 +24,6 @@ export const parallelSites = 4;
 const idleMs = 20_000;
 /** How long background work skips a site that did not answer, in milliseconds. */
 const restMs = 120_000;
-const cookieName = 'antway-same-site';
-/** How often the cookie is set again while a bridge opens, in milliseconds. A site can evict it with many cookies. */
-const cookieMs = 20;
 
 /** A request without its id. The bridge assigns the id. */
 type Work = BridgeRequest extends infer Request
@@ -73,46 +69,27 @@ class SiteBridge {
     frame.hidden = true;
     frame.src = `${origin}/-/bridge`;
     const { port1: port, port2 } = new MessageChannel();
-    // A frame that is not same-site does not see this cookie. Its name is unique: several bridges open at a time.
-    const cookie = `${cookieName}-${crypto.randomUUID()}=1`;
-    const setCookie = (maxAge: number) => {
-      // biome-ignore lint/suspicious/noDocumentCookie: some browsers do not have the Cookie Store API
-      document.cookie = `${cookie}; Domain=${location.hostname}; Path=/; SameSite=Strict; Max-Age=${maxAge}`;
-    };
-    let setting: ReturnType<typeof setInterval> | undefined;
     const opening = new Promise<SiteBridge>((resolve, reject) => {
       const timer = setTimeout(() => reject(unreachable(texts.status.siteUnreachable)), openMs);
       const openAgain = () => resolve(SiteBridge.open(address, true).finally(() => frame.remove()));
       port.onmessage = ({ data }: MessageEvent<BridgeReady>) => {
         clearTimeout(timer);
-        clearInterval(setting);
-        if (!data.isSameSite && isAgain) return reject(partitioned(`${origin}/-/site`));
-        if (data.isSameSite && data.ready) return resolve(new SiteBridge(frame, port));
-        if (data.isSameSite && !data.ready && (isAgain || !data.isForeign))
-          return reject(unreachable(data.error));
-        // Other sites of this gateway may have set so many cookies that the browser dropped this one.
-        if (!data.isSameSite) deleteForeignCookies();
+        if (!data.isSameSite) return reject(partitioned(`${origin}/-/site`));
+        if (data.ready) return resolve(new SiteBridge(frame, port));
+        if (isAgain || !data.isForeign) return reject(unreachable(data.error));
         openAgain();
       };
       frame.onload = () => {
-        setCookie(30);
-        clearInterval(setting);
-        setting = setInterval(setCookie, cookieMs, 30);
-        const message = { type: bridgeMessage, cookie };
+        const message = { type: bridgeMessage };
         frame.contentWindow?.postMessage(message, { targetOrigin: origin, transfer: [port2] });
       };
       hiddenFrames().append(frame);
     });
-    return opening
-      .catch((error) => {
-        frame.remove();
-        port.close();
-        throw error;
-      })
-      .finally(() => {
-        clearInterval(setting);
-        setCookie(0);
-      });
+    return opening.catch((error) => {
+      frame.remove();
+      port.close();
+      throw error;
+    });
   }
 
   /** Gives the site's worker a port to the page with the connections to nodes, if there can be one. */
