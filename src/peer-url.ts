@@ -66,6 +66,12 @@ export class PeerUrl {
     return isLoopback(new URL(this.origin));
   }
 
+  /** Whether a URL leads to this peer, also under another name of this machine. */
+  isAt(url: URL): boolean {
+    const { origin, port } = new URL(this.origin);
+    return url.origin === origin || (this.isLoopback && isLoopback(url) && url.port === port);
+  }
+
   /** The canonical text, which `parse` accepts. */
   toString(): string {
     const { id, certificateHashes } = this;

@@ -57,7 +57,13 @@ const framed = new Set<RequestDestination>(['iframe', 'frame', 'embed', 'object'
 self.addEventListener('fetch', (event) => {
   const { request } = event;
   const url = new URL(request.url);
-  if (url.origin !== origin) return;
+  if (url.origin !== origin) {
+    // The chunks of a peer tell which other sites the user opened.
+    const isOfPeer = !hasShell && gateway.isOfPeer(url);
+    if (isOfPeer)
+      event.respondWith(Promise.resolve(isOfPeer).then((is) => (is ? Response.error() : fetch(request))));
+    return;
+  }
   const { pathname } = url;
   const file = shellFiles.pathOf(pathname);
   if (file || deployment.trustedPages?.has(pathname)) {

@@ -85,6 +85,8 @@ export interface Gateway {
    * what the first page waits for. Never rejects.
    */
   prepare(): Promise<void>;
+  /** Whether the URL belongs to a configured peer, under any name of this machine. Never rejects. */
+  isOfPeer(url: URL): boolean | Promise<boolean>;
   /** Returns the response to a request that failed outside of the gateway. */
   errorResponse(error: unknown, request: Request): Promise<Response>;
   /** Clears the failures of peers and continues the pins. @returns whether all pins are complete. */
@@ -233,6 +235,11 @@ export function createGateway(deployment: Deployment, dependencies: GatewayDepen
       ownOrigins?.warm();
       peers?.warm();
     },
+    isOfPeer(url) {
+      const isIt = ({ config }: EffectiveConfig) => config.peers.some((peer) => peer.isAt(url));
+      return current ? isIt(current.effective) : configuration.current().then(isIt, () => false);
+    },
+    errorResponse: answerError,
     async wake() {
       const { peers, library } = await now();
       peers.wake();
