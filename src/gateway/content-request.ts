@@ -94,9 +94,10 @@ export class ContentRequest {
     this.#refusePageForScript(representation);
     const moved = await this.#onOwnOrigin(representation);
     if (moved) return this.#done(moved);
-    if (this.#isForeign && isDownload(representation)) return this.#done(await this.#savingPage());
-    const other = this.#forViewer(representation) ?? (await this.#trustQuestion(representation));
-    return other ? this.#done(other) : this.#send(representation);
+    const shown = this.#withoutPdf(representation);
+    if (this.#isForeign && isDownload(shown)) return this.#done(await this.#savingPage());
+    const other = this.#forViewer(shown) ?? (await this.#trustQuestion(shown));
+    return other ? this.#done(other) : this.#send(shown);
   }
 
   async #savingPage(): Promise<Response> {
@@ -187,18 +188,33 @@ export class ContentRequest {
 
   /** Redirects to the origin of a site that may run scripts. */
   async #onOwnOrigin(representation: Representation): Promise<Response | undefined> {
-    if (!this.#isOpening || this.#decision === 'restricted' || !isScriptable(representation))
-      return undefined;
+    if (!this.#isOpening || this.#decision === 'restricted') return undefined;
+    if (!isScriptable(representation) && !isPdf(representation)) return undefined;
     const { ownOrigins, recordHandover, deployment } = this.#options;
     const { address } = this.#target;
     const origin = await ownOrigins?.of(address);
     if (!origin) return undefined;
+    // Chromium shows no PDF in the viewer's frame. The shell opens it in a window.
+    if (this.#isView && isPdf(representation)) return this.#forViewer(representation);
     if (!this.#observed.isLate) this.#noteVisit(representation, true);
     const left = new DOMException('The site opens on its own origin.', 'AbortError');
     // The owner of a pointer chooses its target. The records could tell the owner which targets are stored.
     if (this.#content.equals(address))
       recordHandover.redirected(address, () => this.#observed.observer.left?.(left));
     return redirectToSite(origin, this.#target, this.#request, deployment);
+  }
+
+  /**
+   * A PDF has scripts, which no policy and no sandbox of Chromium stops: they can ask the user for anything under the URL of
+   * this origin. So the browser saves the PDF, except on the site's own origin.
+   */
+  #withoutPdf(representation: Representation): Representation {
+    const isShown = this.#isView || isNavigation(this.#request);
+    const mayRun = this.#options.deployment.site || this.#decision === 'trusted';
+    if (!isShown || mayRun || !isPdf(representation)) return representation;
+    const headers = { ...representation.headers };
+    const name = headers['Content-Disposition']?.replace(/^\w+/, '') ?? '';
+    return { ...representation, headers: { ...headers, 'Content-Disposition': `attachment${name}` } };
   }
 
   /** Tells the shell's viewer how to show the content. */
@@ -288,4 +304,8 @@ export class ContentRequest {
 
 function isScriptable({ headers, isOwnPage }: Representation): boolean {
   return !isOwnPage && !isAttachment({ headers }) && canRunScripts(headers['Content-Type'] ?? '');
+}
+
+function isPdf({ headers }: Representation): boolean {
+  return headers['Content-Type']?.startsWith('application/pdf') === true;
 }

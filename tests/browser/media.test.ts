@@ -91,10 +91,13 @@ test('a link with the attribute `download`, which Chromium follows past the work
   expect(await download.failure()).not.toBeNull();
 });
 
-test('a PDF opens in the browser’s own viewer, which reads it in parts', { tag: '@full' }, async () => {
+test('a PDF opens in the browser’s own viewer on the origin of its site, and is read in parts', { tag: '@full' }, async () => {
   const shown = await gateway.shell.context().newPage();
-  const response = await shown.goto(`${gateway.url}/${address}/paper.pdf`);
-  expect(response!.headers()['content-type']).toBe('application/pdf');
+  await shown.goto(`http://antway.localhost:${new URL(gateway.url).port}/`);
+  await shown.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
+  // The browser’s own viewer takes the place of the navigation.
+  await shown.goto(new URL(`/${address}/paper.pdf`, shown.url()).href).catch(() => undefined);
+  expect(new URL(shown.url()).host).toMatch(/^[a-z2-7]{52}\.antway\.localhost/);
   // A frame that has just been made has no URL yet.
   const shownIn = () => shown.frames().map((frame) => frame.url().split('//')[0]);
   await expect.poll(shownIn).toContain('chrome-extension:');

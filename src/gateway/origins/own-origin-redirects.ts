@@ -24,7 +24,7 @@ export async function movedTo(
   const type = typeOfName(path);
   if (
     ['format', 'download'].some((key) => query.has(key)) ||
-    (type && !canRunScripts(type))
+    (type && !canRunScripts(type) && !type.startsWith('application/pdf'))
   )
     return undefined;
   const origin = await ownOrigins.moved(address);
