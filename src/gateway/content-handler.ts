@@ -25,6 +25,7 @@ import type { ChosenAppearance } from './state/appearance.ts';
 import type { EffectiveConfig } from './state/configuration.ts';
 import type { FrameJournal } from './state/frame-journal.ts';
 import type { ManifestStore } from './state/manifest-store.ts';
+import type { RecentFiles } from './state/recent-files.ts';
 import { type StoredParts, storedPartsOf } from './state/stored-parts.ts';
 import type { Trust } from './state/trust.ts';
 import type { TrustTokens } from './state/trust-tokens.ts';
@@ -47,6 +48,7 @@ export interface ContentHandlerOptions {
   recordHandover: RecordHandover;
   manifests: Pick<ManifestStore, 'has'>;
   frames: FrameJournal;
+  recentFiles: RecentFiles;
 }
 
 /** Of this many navigations in a row to the same URL, the last one gets the error page instead of the viewer. */

@@ -264,25 +264,34 @@ export class ContentRequest {
 
   /** @param isElsewhere whether the window goes on to the site's own origin. */
   #noteVisit(representation: Representation, isElsewhere = false): void {
-    const { deployment, resolver, library } = this.#options;
-    if (isDownload(representation)) return;
+    const { deployment, resolver, library, recentFiles } = this.#options;
+    // The viewer has a page for a file that the browser saves.
+    if (isDownload(representation) && !this.#isView) return;
     if (deployment.site) this.#whenSeen(() => library.visits.noteSeen());
     if (!deployment.recordsVisits) return;
     const { pathname } = new URL(this.#request.url);
     const isReader = isForReader(this.#request);
     const visit = visitOf(this.#target, pathname, representation, { resolver, library }, isReader);
-    this.#keep(visit, isElsewhere);
+    this.#keep(visit, isElsewhere, async ({ address }) => {
+      const { content } = await resolver.locate(this.#target.address);
+      await recentFiles.note(address, content);
+    });
   }
 
-  /** @param isElsewhere as of `#noteVisit`. */
-  #keep(visit: Promise<Visit | undefined>, isElsewhere: boolean): void {
+  /** @param isElsewhere as of `#noteVisit`. @param then called once the visit counts. */
+  #keep(
+    visit: Promise<Visit | undefined>,
+    isElsewhere: boolean,
+    then: (visit: Visit) => Promise<void> = async () => {},
+  ): void {
     const { library } = this.#options;
     const isDirect = isElsewhere && !this.#isView && this.#context.isVisible;
     const keep = async () => {
       const found = await visit;
       if (!found) return;
-      if (isDirect) await library.openedElsewhere(this.#target.address, found);
-      else await library.visited({ ...found, lastOpened: Date.now() });
+      if (isDirect) return library.openedElsewhere(this.#target.address, found);
+      await library.visited({ ...found, lastOpened: Date.now() });
+      await then(found);
     };
     if (isDirect) this.#work(keep());
     else this.#whenSeen(keep);

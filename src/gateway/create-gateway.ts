@@ -31,6 +31,7 @@ import { Configuration, type EffectiveConfig } from './state/configuration.ts';
 import { FrameJournal } from './state/frame-journal.ts';
 import { ManifestStore } from './state/manifest-store.ts';
 import { PointerStore } from './state/pointer-store.ts';
+import { RecentFiles } from './state/recent-files.ts';
 import type { ServerConfigSource } from './state/server-config-file.ts';
 import { SiteOrigins } from './state/site-origins.ts';
 import { Trust } from './state/trust.ts';
@@ -120,6 +121,7 @@ export function createGateway(deployment: Deployment, dependencies: GatewayDepen
   const origins = new SiteOrigins(state);
   const tokens = new TrustTokens();
   const frames = new FrameJournal(stats);
+  const recentFiles = new RecentFiles(state);
   const recordHandover = new RecordHandover(stats);
   const wildcardHosts =
     deployment.hasShell && buildHash ? new WildcardHosts(deployment.origin, buildHash, state) : undefined;
@@ -179,6 +181,7 @@ export function createGateway(deployment: Deployment, dependencies: GatewayDepen
       library,
       trust,
       frames,
+      recentFiles,
       ownOrigins,
       recordHandover,
     };

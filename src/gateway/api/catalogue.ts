@@ -1,8 +1,5 @@
-import { Address } from '../../address.ts';
 import { checkListSize } from '../../catalogue.ts';
-import type { Resolver } from '../../content/resolver.ts';
 import { AntwayError } from '../../errors.ts';
-import type { Visit } from '../../library/visits.ts';
 import { addressIn } from './body.ts';
 import type { Endpoint } from './endpoint.ts';
 import { listed } from './storage.ts';
@@ -28,34 +25,22 @@ export const lists: Endpoint = {
   },
 };
 
-/** Bounds of one answer. The newest sites come first. */
-const most = { sites: 30, filesPerSite: 1_000, files: 5_000 };
+/** The most names of files in one answer. The newest sites come first. */
+const mostFiles = 5_000;
 
-/** `/-/recent-files`: the names of the files in the sites that were opened last. Reads stored chunks only, asks no peer. */
+/** `/-/recent-files`: the names of the files in the sites that were opened last, as noted at the visit. */
 export const recentFiles: Endpoint = {
-  async GET(_url, _request, { library, local }) {
+  async GET(_url, _request, { library, recentFiles }) {
     const visits = (await listed(library.visits.list())).filter(({ lastOpened }) => lastOpened !== null);
-    const found = await Promise.all(
-      visits.slice(0, most.sites).map(async (visit) => ({ visit, files: await storedFiles(visit, local) })),
-    );
-    let room = most.files;
-    const sites = found
-      .map(({ visit: { address, path }, files }) => {
-        const shown = files.slice(0, room);
-        room -= shown.length;
-        return { address, path, files: shown };
+    const noted = new Map((await listed(recentFiles.list())).map(({ address, files }) => [address, files]));
+    let room = mostFiles;
+    const sites = visits
+      .map(({ address, path }) => {
+        const files = noted.get(address)?.slice(0, room) ?? [];
+        room -= files.length;
+        return { address, path, files };
       })
       .filter(({ files }) => files.length > 0);
     return { sites };
   },
 };
-
-/** @returns no paths if the site is one file, or if its index is not stored. */
-async function storedFiles({ address }: Visit, local: Resolver): Promise<string[]> {
-  try {
-    const { content } = await local.locate(Address.fromHex(address));
-    return content.kind === 'archive' ? [...content.archive.members.keys()].slice(0, most.filesPerSite) : [];
-  } catch {
-    return [];
-  }
-}

@@ -13,6 +13,7 @@ import type { Configuration, EffectiveConfig } from '../state/configuration.ts';
 import type { FrameJournal } from '../state/frame-journal.ts';
 import type { ManifestStore } from '../state/manifest-store.ts';
 import type { PointerStore } from '../state/pointer-store.ts';
+import type { RecentFiles } from '../state/recent-files.ts';
 import type { SiteOrigins } from '../state/site-origins.ts';
 import type { Trust } from '../state/trust.ts';
 import type { TrustTokens } from '../state/trust-tokens.ts';
@@ -37,6 +38,7 @@ export interface ApiContext {
   manifests: ManifestStore;
   pointers: PointerStore;
   frames: FrameJournal;
+  recentFiles: RecentFiles;
   /** Used on the gateway's own origin. */
   origins: SiteOrigins;
   /** Undefined if no site has an own origin here. */

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { Address } from '../../address.ts';
 import { AntwayError } from '../../errors.ts';
 import * as s from '../../schema.ts';
 import type { Deployment } from '../deployment.ts';
@@ -47,7 +48,7 @@ export const origins: Endpoint = {
     }
     return settingsForSite(address, context);
   },
-  async PUT(_, request, { origins, library, broadcast, limitStore }) {
+  async PUT(_, request, { origins, library, broadcast, limitStore, local, recentFiles }) {
     const { address, ...change } = await bodyOf(request, originChange);
     const { report } = change;
     const known = await origins.get(address);
@@ -57,7 +58,11 @@ export const origins: Endpoint = {
     const seenAt = report?.seenAt ?? 0;
     const unseen = seenAt && (await library.visits.takeUnseen(address, seenAt));
     // The title comes from the gateway's own origin, which has read it. A site cannot change it by a report.
-    if (unseen) await library.visited(unseen);
+    if (unseen) {
+      await library.visited(unseen);
+      const found = await local.locate(Address.fromHex(unseen.address)).catch(() => undefined);
+      if (found) await recentFiles.note(unseen.address, found.content);
+    }
     // Without a visit, the user opened the site's origin directly. Any page can open the origin of any address, so the
     // library lists such a site only when its origin stores content that the user saw.
     const isNew = report?.bytes.stored && seenAt > (known?.report?.seenAt ?? 0);

@@ -51,12 +51,12 @@ export const reset: Endpoint = {
   async POST(_, request, context) {
     const { configuration, trust, manifests, pointers, library, store, origins, endTrust, appearance } =
       context;
-    const { activity, broadcast, stats } = context;
+    const { activity, broadcast, stats, recentFiles } = context;
     const { chunks = false } = await bodyOf(request, resetScope);
     // The pins stop first, because work in progress would store some of the data again.
     if (chunks) await library.pins.close();
     stats.reset();
-    const cleared = [activity, appearance, trust, manifests, pointers, library.visits, origins];
+    const cleared = [activity, appearance, trust, manifests, pointers, library.visits, origins, recentFiles];
     await Promise.all([...cleared.map((each) => each.clear()), chunks && store.clear()]);
     if (chunks) library.pins.announce();
     // This step is last, so that the next request gets a gateway without the deleted state.

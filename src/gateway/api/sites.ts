@@ -27,8 +27,9 @@ export const sites: Endpoint = {
     };
     return { sites: sites.map(withOrigin) };
   },
-  async DELETE(url, _, { library, manifests, resolver }) {
+  async DELETE(url, _, { library, manifests, resolver, recentFiles }) {
     const address = addressIn(url);
+    await recentFiles.remove(address.hex);
     if (await library.forget(address)) return;
     await manifests.remove(address);
     resolver.forget(address);
@@ -45,7 +46,9 @@ export const visits: Endpoint = {
     const { lastOpened } = visit;
     if ((before.lastOpened ?? 0) < (lastOpened ?? 0)) await library.visited({ ...before, lastOpened });
   },
-  async DELETE(url, _, { library }) {
-    await library.forgetVisit(addressIn(url));
+  async DELETE(url, _, { library, recentFiles }) {
+    const address = addressIn(url);
+    await recentFiles.remove(address.hex);
+    await library.forgetVisit(address);
   },
 };
