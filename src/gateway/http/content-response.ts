@@ -25,7 +25,7 @@ export type ContentAnswer =
   | { kind: 'redirect'; location: string; status?: 301 | 302; headers: Record<string, string> };
 
 /** Increase this version when the look of generated pages changes, because their ETags are valid forever. */
-const listingVersion = 5;
+const listingVersion = 6;
 
 const defaultDocument = 'index.html';
 const notFoundDocument = '404.html';

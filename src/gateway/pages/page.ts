@@ -1,5 +1,6 @@
 import style from 'virtual:page-style';
 import type { Language } from '../../languages.ts';
+import { replaceDisruptive } from '../../util/sanitize-text.ts';
 import { type OwnPageOptions, ownPageHeaders } from '../http/policy.ts';
 import type { Reader } from './reader.ts';
 import type { PageTexts } from './texts/texts.ts';
@@ -33,8 +34,9 @@ const entities: Record<string, string> = {
   "'": '&#39;',
 };
 
+/** Names and titles come from strangers, so characters that change the text around them are replaced, too. */
 function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => entities[character]!);
+  return replaceDisruptive(text, '\ufffd').replace(/[&<>"']/g, (character) => entities[character]!);
 }
 
 /** `public/icon.svg` as inline SVG, because the policy allows no requests. */

@@ -8,6 +8,7 @@ import { Icon } from '../icons.tsx';
 import { hostOf } from '../live/peer-rows.ts';
 import { LazySiteNames } from '../names/lazy-site-names.ts';
 import { openLink } from '../publish/links.ts';
+import { sanitizeLine } from '../sanitize-line.ts';
 import { publishedTexts } from '../texts/published.ts';
 import { locale, texts } from '../texts/texts.ts';
 import { AvailabilityResult, useAvailability } from './availability.tsx';
@@ -25,7 +26,7 @@ interface Props {
 }
 
 export function titleOfPublication({ title, name }: Pick<Publication, 'title' | 'name'>): string {
-  return title || name || publishedTexts().untitled;
+  return sanitizeLine(title || name) || publishedTexts().untitled;
 }
 
 export function PublishedRow({ publication, previous, newer, peers, say, onUpdate, onRemove }: Props) {

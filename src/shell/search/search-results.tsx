@@ -4,6 +4,7 @@ import { ContentLink } from '../content-link.tsx';
 import { formatCount } from '../format.ts';
 import { asGatewayApiError, type GatewayApiError, type ListedSite } from '../gateway-api.ts';
 import { ProblemText } from '../problem-text.tsx';
+import { sanitizeLine } from '../sanitize-line.ts';
 import { titleOf } from '../site-title.ts';
 import { searchTexts } from '../texts/search.ts';
 import { isSearched, SiteSearch } from './site-search.ts';
@@ -84,7 +85,7 @@ export default function SearchResults({ query, sites }: SearchResultsProps) {
             listed && (
               <li key={`${site}/${path}`} class="found">
                 <ContentLink class="site-title" href={pathOf(listed, path)}>
-                  <bdi>{title || path || titleOf(listed)}</bdi>
+                  <bdi>{sanitizeLine(title || path) || titleOf(listed)}</bdi>
                 </ContentLink>
                 {titleOf(listed) !== title && (
                   <p class="note">

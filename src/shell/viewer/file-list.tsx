@@ -9,6 +9,7 @@ import { ask } from '../gateway-api.ts';
 import { Icon } from '../icons.tsx';
 import { siteFiles } from '../origins/site-bridge.ts';
 import { partProblem } from '../part-problem.ts';
+import { sanitizeName } from '../readers/sanitize-name.ts';
 import type { Signatures } from '../signatures/open-signatures.ts';
 import { viewerTexts } from '../texts/viewer.ts';
 
@@ -69,18 +70,18 @@ export function FileList({ root, address, isOwnOrigin }: Props) {
           <li key={path}>
             {path_type === 'DIRECTORY' ? (
               <Button look="link" onClick={() => setFolder(folder + display)}>
-                <Icon name="folder" size={16} /> <bdi>{display}</bdi>
+                <Icon name="folder" size={16} /> <bdi>{sanitizeName(display)}</bdi>
               </Button>
             ) : (
               <div>
                 <ContentLink href={`${base}/${encodePath(folder + display)}`}>
-                  <bdi>{display}</bdi>
+                  <bdi>{sanitizeName(display)}</bdi>
                 </ContentLink>
                 {part && signatures && (
                   <part.FileSignature
                     signatures={signatures}
                     path={folder + display}
-                    name={display}
+                    name={sanitizeName(display)}
                     isUnasked={i < mostUnasked}
                   />
                 )}
