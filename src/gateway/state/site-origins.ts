@@ -3,24 +3,26 @@ import * as v from 'valibot';
 import type { Address } from '../../address.ts';
 import { type ErrorCode, errorStatus } from '../../errors.ts';
 import * as s from '../../schema.ts';
+import { textsIn } from '../pages/texts/texts.ts';
 
 /** In bytes or chunks. No device stores more. */
 const size = s.number(1e15);
 const storedCount = s.object({ stored: size, total: v.nullable(size) });
 const pinStoredCount = s.object({ stored: size, total: size });
 
-const problem = s.object({
-  code: v.pipe(
-    v.string(),
-    v.transform((code) => (Object.hasOwn(errorStatus, code) ? (code as ErrorCode) : 'INTERNAL')),
-  ),
-  message: v.pipe(
-    v.string(),
-    v.transform((text) => text.slice(0, 500)),
-  ),
-  /** A worker of an earlier version does not say it. */
-  isFinal: v.optional(v.boolean(), false),
-});
+const problem = v.pipe(
+  s.object({
+    code: v.pipe(
+      v.string(),
+      v.transform((code) => (Object.hasOwn(errorStatus, code) ? (code as ErrorCode) : 'INTERNAL')),
+    ),
+    message: v.string(),
+    /** A worker of an earlier version does not say it. */
+    isFinal: v.optional(v.boolean(), false),
+  }),
+  // The shell shows the message, and a script of the site can write it.
+  v.transform((problem) => ({ ...problem, message: textsIn('en').errors[problem.code] })),
+);
 
 const pinState = s.object({
   chunks: pinStoredCount,
@@ -59,6 +61,9 @@ export interface SiteOrigin {
   settingsId: string | null;
   report: SiteReport | null;
 }
+
+/** Any website can open the origins of any addresses. Above this number, origins without content make room. */
+const mostOrigins = 1_000;
 
 const prefix = 'origin:';
 const range = () => IDBKeyRange.bound(prefix, `${prefix}\uffff`);
@@ -99,6 +104,16 @@ export class SiteOrigins {
     const none: SiteOrigin = { address: hex, readyAt: null, settingsId: null, report: null };
     await update<SiteOrigin>(prefix + hex, (before = none) => ({ ...before, ...change }), this.#state);
     this.#known.delete(hex);
+    const origins = await this.list();
+    const empty = origins.filter(({ address, report }) => address !== hex && !report?.bytes.stored);
+    empty.sort((a, b) => (a.readyAt ?? 0) - (b.readyAt ?? 0));
+    const surplus = empty.slice(0, Math.max(0, origins.length - mostOrigins)).map(({ address }) => address);
+    if (surplus.length > 0)
+      await delMany(
+        surplus.map((address) => prefix + address),
+        this.#state,
+      );
+    for (const address of surplus) this.#known.delete(address);
   }
 
   async remove({ hex }: Address): Promise<void> {
