@@ -1,5 +1,6 @@
 import { createStore } from 'idb-keyval';
 import { beforeEach, expect, it } from 'vitest';
+import { Address } from '../../src/address.ts';
 import { parseVisit, type Visit, Visits } from '../../src/library/visits.ts';
 import { freshIndexedDb } from './support/indexed-db.ts';
 
@@ -34,4 +35,25 @@ it('a visit of private content in a reader stores that it was read, but no title
 
 it.each([5, 'r'.repeat(10_000), {}])('a visit whose reader is %s is refused', (reader) => {
   expect(() => parseVisit({ ...visit, reader })).toThrow(/reader/);
+});
+
+const hexOf = (i: number) => i.toString(16).padStart(64, '0');
+
+it('visits of sites that the user may not have seen replace no others, and have little room', async () => {
+  await visits.add(visit);
+  for (let i = 1; i <= 60; i++) {
+    const address = hexOf(i);
+    const unseen = { ...visit, address, path: `/${address}/`, lastOpened: i };
+    await visits.addUnseen(Address.fromHex(address), unseen, false);
+  }
+  expect(await visits.list()).toEqual([visit]);
+  const unseen = await visits.listUnseen();
+  expect(unseen.map(({ opened }) => opened).sort()).toEqual(Array.from({ length: 20 }, (_, i) => hexOf(i + 41)));
+});
+
+it('a visit counts once the user has seen the site after it began', async () => {
+  await visits.addUnseen(Address.fromHex(address), visit, false);
+  expect(await visits.takeUnseen(Address.fromHex(address), visit.lastOpened! - 1)).toBeUndefined();
+  expect(await visits.takeUnseen(Address.fromHex(address), visit.lastOpened!)).toEqual(visit);
+  expect(await visits.listUnseen()).toEqual([]);
 });
