@@ -112,7 +112,7 @@ export function requestOf(
     mode: { value: 'navigate' },
     destination: { value: as },
     // The user typed the URL, or a page of the same origin frames it.
-    referrer: { value: as === 'document' ? '' : `${new URL(url).origin}/` },
+    referrer: { value: as === 'document' ? '' : `${new URL(url).origin}/`, configurable: true },
   });
 }
 
