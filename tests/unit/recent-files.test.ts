@@ -22,10 +22,7 @@ beforeEach(() => {
 
 it('notes a bounded number of names and characters of a site with 100,000 long names', async () => {
   const name = (i: number) => `${'n'.repeat(200)}/${i}`;
-  await files.note(
-    addressOf(1),
-    archiveOf(Array.from({ length: 100_000 }, (_, i) => name(i))),
-  );
+  await files.note(addressOf(1), archiveOf(Array.from({ length: 100_000 }, (_, i) => name(i))));
   const [site] = await files.list();
   expect(site!.files.length).toBeGreaterThan(100);
   expect(site!.files.join('').length).toBeLessThanOrEqual(32_768);

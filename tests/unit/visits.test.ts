@@ -48,7 +48,9 @@ it('visits of sites that the user may not have seen replace no others, and have 
   }
   expect(await visits.list()).toEqual([visit]);
   const unseen = await visits.listUnseen();
-  expect(unseen.map(({ opened }) => opened).sort()).toEqual(Array.from({ length: 20 }, (_, i) => hexOf(i + 41)));
+  expect(unseen.map(({ opened }) => opened).sort()).toEqual(
+    Array.from({ length: 20 }, (_, i) => hexOf(i + 41)),
+  );
 });
 
 it('a visit counts once the user has seen the site after it began', async () => {

@@ -30,7 +30,14 @@ async function start(files: Record<string, string | Buffer>) {
 
 it('no endpoint answers a navigation', async () => {
   const { ask, hex } = await start({ 'a.txt': 'a' });
-  for (const path of ['health', 'stats', `export?address=${hex}`, `files?address=${hex}`, 'manifests?id=1', 'trust']) {
+  for (const path of [
+    'health',
+    'stats',
+    `export?address=${hex}`,
+    `files?address=${hex}`,
+    'manifests?id=1',
+    'trust',
+  ]) {
     const answer = await ask(`/-/${path}`, 'document', `${origin}/`);
     expect(answer.status, path).toBe(403);
     expect(answer.headers.get('Content-Disposition')).toBeNull();
@@ -71,7 +78,8 @@ it('a frame of another origin, or without a referrer, is refused before anything
 
 it('a visit counts once the window was visible for a second', async () => {
   const { ask, hex } = await start({ 'index.html': '<!doctype html><title>Words of a stranger</title>' });
-  const listed = async () => ((await (await ask('/-/sites', 'fetch')).json()) as { sites: { address: string }[] }).sites;
+  const listed = async () =>
+    ((await (await ask('/-/sites', 'fetch')).json()) as { sites: { address: string }[] }).sites;
   const visible = new Set<string>();
   const open = async (id: string, headers = {}) => {
     const clientIds = { asking: '', created: id };
