@@ -77,14 +77,14 @@ it('a frame of another origin, or without a referrer, is refused before anything
 });
 
 it('a visit counts once the window was visible for a second', async () => {
-  const { ask, hex } = await start({ 'index.html': '<!doctype html><title>Words of a stranger</title>' });
+  const { ask, hex } = await start({ 'a.txt': 'Words of a stranger' });
   const listed = async () =>
     ((await (await ask('/-/sites', 'fetch')).json()) as { sites: { address: string }[] }).sites;
   const visible = new Set<string>();
-  const open = async (id: string, headers = {}) => {
+  const open = async (id: string) => {
     const clientIds = { asking: '', created: id };
     const isVisible = async (id: string) => visible.has(id);
-    await ask(`/${hex}/`, 'document', foreign, { clientIds, isVisible, ...headers });
+    await ask(`/${hex}/a.txt`, 'document', foreign, { clientIds, isVisible });
   };
   await open('hidden');
   await new Promise((resolve) => setTimeout(resolve, 2_000));
