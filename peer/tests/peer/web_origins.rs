@@ -273,7 +273,11 @@ async fn a_peer_on_loopback_answers_pages_of_this_machine_only() {
     for (host, headers, may) in [
         ("127.0.0.1", vec![], true),
         ("127.0.0.1", vec![("Origin", "http://localhost:5173")], true),
-        ("antway.localhost", vec![("Origin", "http://a.antway.localhost")], true),
+        (
+            "antway.localhost",
+            vec![("Origin", "http://a.antway.localhost")],
+            true,
+        ),
         ("127.0.0.1", vec![("Sec-Fetch-Site", "none")], true),
         ("127.0.0.1", vec![("Origin", "https://evil.example")], false),
         ("127.0.0.1", vec![("Origin", "null")], false),
