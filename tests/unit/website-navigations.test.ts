@@ -9,7 +9,7 @@ const origin = 'http://127.0.0.1:8080';
 const foreign = 'https://evil.example/page';
 
 /** A gateway with a peer that has a site. */
-async function start(files: Record<string, string | Buffer>) {
+async function start(files: Record<string, string>) {
   const records: Records = new Map();
   const { address } = await encryptedFile(tarchive(files), records);
   const network = new Network(records);

@@ -56,7 +56,9 @@ async fn admit(
         request.not_found().await;
         return Ok(None);
     }
-    let may_read = service.origins.may_read(request.origin(), request.authority());
+    let may_read = service
+        .origins
+        .may_read(request.origin(), request.authority());
     if !may_read {
         tracing::debug!(%remote, origin = request.origin(), "origin refused");
         request.forbidden().await;

@@ -141,7 +141,7 @@ export const siteOriginClient = {
 };
 
 const isMoving = ({ report }: ListedOrigin) => report?.pin && report.pin.state !== 'complete';
-const byAge = (a: SiteOrigin, b: ListedOrigin) => (b.readyAt ?? 0) - (a.readyAt ?? 0);
+const byAge = (a: ListedOrigin, b: ListedOrigin) => (b.readyAt ?? 0) - (a.readyAt ?? 0);
 
 async function reportOf(address: string, options: Background): Promise<SiteReport> {
   return JSON.parse(await (await askSite(address, 'origin', options)).text());
