@@ -5,7 +5,7 @@ import { reportUrlOf } from '../server-config.ts';
 import type { Trace } from '../stats/trace.ts';
 import type { ContentHandlerOptions } from './content-handler.ts';
 import { allowedMethods } from './http/admit.ts';
-import { answerContent, type ContentAnswer } from './http/content-response.ts';
+import { answerContent, type ContentAnswer, refuseUnknownFormat } from './http/content-response.ts';
 import { canRunScripts } from './http/content-type.ts';
 import { isForeign, isNavigation, isTopLevelNavigation } from './http/navigation.ts';
 import type { Observation } from './http/observe-request.ts';
@@ -116,7 +116,10 @@ export class ContentRequest {
     const { address, gatewayUrl } = this.#target;
     if (this.#request.method === 'OPTIONS') return allowedMethods();
     if (this.#isTopLevel && gatewayUrl) return temporaryRedirect(gatewayUrl, deployment);
-    if (this.#isForeign && isSaved(this.#target)) return this.#savingPage();
+    if (this.#isForeign && isSaved(this.#target)) {
+      refuseUnknownFormat(this.#target);
+      return this.#savingPage();
+    }
     // Open sessions that the rest of the page may need while the document comes from the store.
     if (this.#isOpening) peers.warm();
     if (ownOrigins && (this.#isOpening || isOfProgressPage(this.#request)))

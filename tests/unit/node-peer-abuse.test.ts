@@ -81,7 +81,7 @@ async function restOf(socket: Socket): Promise<Buffer> {
 
 const bodyOf = (answer: Buffer) => answer.subarray(answer.indexOf('\r\n\r\n') + 4);
 const statusOf = (answer: string) => Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1]);
-const get = (wanted: string, fields = '') => `GET ${wanted} HTTP/1.1\r\nHost: x\r\n${fields}\r\n`;
+const get = (wanted: string, fields = '') => `GET ${wanted} HTTP/1.1\r\nHost: localhost\r\n${fields}\r\n`;
 const close = 'Connection: close\r\n';
 
 function ask(origin: string, wanted: string): Promise<{ status: number; body: Buffer }> {

@@ -401,7 +401,7 @@ describe('the peer in Node', () => {
     const { port } = new URL(node.url);
     for (const text of [
       'PUT /chunk/',
-      `PUT /chunk/${absent} HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc`,
+      `PUT /chunk/${absent} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nabc`,
     ]) {
       await new Promise<void>((resolve) => {
         const socket = connect(Number(port), '127.0.0.1', () => socket.end(text));
@@ -536,7 +536,7 @@ describe('the peer in Node', () => {
           if (isForwarding) peer.forwardTo(successor.url);
           const path = isForwarding ? '/seen' : '/-/health';
           await expect.poll(() => ask(peer.url, { path }).then(({ status }) => status)).toBe(200);
-          const request = `${method} ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${rest}`;
+          const request = `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n${rest}`;
           expect(await sendRaw(peer.url, request)).toMatch(/^HTTP\/1\.1 400 /);
         }
         await peer.stop();
@@ -646,7 +646,7 @@ describe('the places for answers of a peer in Node', () => {
 
   /** Requests a chunk on connections, some times on each, and reads no answers. The peer has the requests afterwards. */
   async function request(connections: number, times = 1, wanted = path): Promise<Socket[]> {
-    const text = `GET ${wanted} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(times);
+    const text = `GET ${wanted} HTTP/1.1\r\nHost: localhost\r\n\r\n`.repeat(times);
     const opened = await Promise.all(
       Array.from({ length: connections }, async () => {
         const socket = connect(Number(new URL(peer.url).port), '127.0.0.1').on('error', () => undefined);

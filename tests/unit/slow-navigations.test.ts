@@ -44,8 +44,16 @@ async function startSlow(deployment: Deployment = deploymentAt(origin), isLookup
   network.beforeAnswer = () => released;
   if (isLookup) network.looksFor = [address];
   const path = `${deployment.base}${address.hex}`;
-  const ask = async (as: Parameters<typeof requestOf>[2], headers: Record<string, string> = {}, rest = '') =>
-    (await gateway.handle(requestOf(origin + path + rest, { headers }, as), contextOf(origin)))!;
+  const ask = async (
+    as: Parameters<typeof requestOf>[2],
+    headers: Record<string, string> = {},
+    rest = '',
+  ) => {
+    const request = requestOf(origin + path + rest, { headers }, as);
+    // A page of the gateway navigates.
+    Object.defineProperty(request, 'referrer', { value: `${origin}/` });
+    return (await gateway.handle(request, contextOf(origin)))!;
+  };
   return { address, network, gateway, ask, release };
 }
 

@@ -43,8 +43,8 @@ describe('a transfer', () => {
 
   it('of a site on its own origin has a path inside the site', () => {
     const own = site(b, 'Cin\u2066ema');
-    expect(rowsOf({ path: '/film.webm' }, [], own)).toMatchObject({ name: 'film.webm', site: 'Cinema' });
-    expect(rowsOf({ path: '/' }, [], own)).toMatchObject({ name: 'Cinema', site: null });
+    expect(rowsOf({ path: '/film.webm' }, [], own)).toMatchObject({ name: 'film.webm', site: 'Cin ema' });
+    expect(rowsOf({ path: '/' }, [], own)).toMatchObject({ name: 'Cin ema', site: null });
   });
 
   it('has a rate and a remaining time from two reports', () => {

@@ -91,7 +91,8 @@ it('a visit counts once the window was visible for a second', async () => {
   expect((await listed()).filter(({ address }) => address === hex)).toEqual([]);
   visible.add('shown');
   await open('shown');
-  await expect.poll(async () => (await listed()).filter(({ address }) => address === hex).length).toBe(1);
+  const count = async () => (await listed()).filter(({ address }) => address === hex).length;
+  await expect.poll(count, { timeout: 30_000 }).toBe(1);
 });
 
 it('a PDF is a download for a window and a frame, and not for a script', async () => {

@@ -55,15 +55,8 @@ export interface ContentContext {
 export async function answerContent(target: ContentTarget, context: ContentContext): Promise<ContentAnswer> {
   // Check the policy before any fetch, because a refusal needs no content.
   contentHeaders(context.policyFor(target.address));
-  const format = target.query.get('format');
-  if (format === 'raw') return rawRecord(target, context);
-  // For a member, the query belongs to the site, which may use “format” with another meaning.
-  if (format !== null && !archiveFormats.has(format) && !namesMember(target)) {
-    throw new AntwayError(
-      'UNSUPPORTED',
-      `There is no format “${format}”. The formats are raw, json, tar and zip.`,
-    );
-  }
+  if (target.query.get('format') === 'raw') return rawRecord(target, context);
+  refuseUnknownFormat(target);
   const { resolver, signal, trace } = context;
   const hint = {
     isInside: target.path !== undefined,
@@ -75,6 +68,17 @@ export async function answerContent(target: ContentTarget, context: ContentConte
     { ...target, content: located.address, isMutable: located.isMutable },
     located.content,
     context,
+  );
+}
+
+/** @throws AntwayError `UNSUPPORTED` for an unknown format. */
+export function refuseUnknownFormat(target: ContentTarget): void {
+  const format = target.query.get('format');
+  // For a member, the query belongs to the site, which may use “format” with another meaning.
+  if (format === null || format === 'raw' || archiveFormats.has(format) || namesMember(target)) return;
+  throw new AntwayError(
+    'UNSUPPORTED',
+    `There is no format “${format}”. The formats are raw, json, tar and zip.`,
   );
 }
 
