@@ -52,6 +52,7 @@ export class LabGateway {
     await page.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
     await page.goto(host.url + readerPath);
     const counters = await browser.newPage();
+    await counters.goto(`${host.url}/icon.svg`);
     return new LabGateway(host, page, browser, counters, transport, warmUps, profileFolder);
   }
 
@@ -163,8 +164,8 @@ export class LabGateway {
   }
 
   async #internal<T>(name: string): Promise<T> {
-    await this.counters.goto(`${this.host.url}/-/${name}`);
-    return JSON.parse(await this.counters.evaluate(() => document.body.textContent!)) as T;
+    const text = await this.counters.evaluate(async (path) => (await fetch(path)).text(), `/-/${name}`);
+    return JSON.parse(text) as T;
   }
 }
 

@@ -91,7 +91,9 @@ test('a link with the attribute `download`, which Chromium follows past the work
   expect(await download.failure()).not.toBeNull();
 });
 
-test('a PDF opens in the browser’s own viewer on the origin of its site, and is read in parts', { tag: '@full' }, async () => {
+test('a PDF opens in the browser’s own viewer on the origin of its site, and is read in parts', {
+  tag: '@full',
+}, async () => {
   const shown = await gateway.shell.context().newPage();
   await shown.goto(`http://antway.localhost:${new URL(gateway.url).port}/`);
   await shown.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');

@@ -16,6 +16,7 @@ import { publishedRows, publishPath, token, writeFiles } from '../support/publis
 import { shellStored } from '../support/shell-stored.ts';
 import { makeTarchive } from '../support/tarchive.ts';
 import { viewed } from '../support/viewer.ts';
+import { visitCounts } from '../support/visits.ts';
 
 /** A site whose title tells whether its scripts run. */
 const siteFiles = (name: string) => ({
@@ -71,6 +72,7 @@ async function visit(address: string, answer: (page: Page) => Promise<void>): Pr
   await page.goto(`${former}/${address}/`);
   await answer(page);
   await page.waitForURL(`${former}/${address}/`);
+  await visitCounts(page);
   await page.close();
 }
 

@@ -102,7 +102,15 @@ test('the live screen names a site with partitioned storage, and still shows the
   const shell = await openShell('#live');
   await expect(figure(shell, 'Requests')).toHaveText('0');
   const share = { stored: 5, total: 5 };
-  const report = { chunks: share, bytes: share, offline: true, pin: null, storedBytes: 5, persisted: null };
+  const report = {
+    chunks: share,
+    bytes: share,
+    offline: true,
+    pin: null,
+    storedBytes: 5,
+    persisted: null,
+    seenAt: Date.now(),
+  };
   const noted = await fetchIn(shell, '/-/origins', {
     method: 'PUT',
     body: JSON.stringify({ address, report }),

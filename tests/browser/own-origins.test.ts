@@ -23,6 +23,7 @@ import { openAdvancedOptions } from '../support/settings.ts';
 import { shellStored } from '../support/shell-stored.ts';
 import { makeTarchive } from '../support/tarchive.ts';
 import { viewed } from '../support/viewer.ts';
+import { visitCounts } from '../support/visits.ts';
 import { ChunkRelay } from './chunk-relay.ts';
 
 /** A site whose title tells whether its scripts run. */
@@ -263,7 +264,7 @@ test('a direct link to a site’s origin applies the user’s settings before it
   });
 
   // The host's peer does not answer: only the user's peer has this page.
-  await visit(`${originOf(open!)}/`, 'Open, running');
+  await visitCounts(await visit(`${originOf(open!)}/`, 'Open, running'));
   const page = await context.newPage();
   const refused = await page.goto(`${originOf(blocked!)}/`);
   await expect(page.getByRole('heading')).toHaveText('Diese Adresse ist auf diesem Gateway gesperrt');

@@ -7,6 +7,7 @@ import { freePort } from '../support/loopback-server.ts';
 import { publish } from '../support/publish.ts';
 import { knownPeers } from '../support/publish-screen.ts';
 import { openAdvancedOptions } from '../support/settings.ts';
+import { visitCounts } from '../support/visits.ts';
 
 const screens = ['', '#library', '#live', '#publish', '#settings'];
 
@@ -30,6 +31,7 @@ for (const [device, viewport] of Object.entries(viewports)) {
     const page = gateway.shell;
     await page.setViewportSize(viewport);
     await openWithoutScripts(page);
+    await visitCounts(page);
     await page.goto(`${gateway.url}/#settings`);
     await page.getByRole('region', { name: 'Names', exact: true }).waitFor();
     await openAdvancedOptions(page);

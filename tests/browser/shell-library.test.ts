@@ -6,6 +6,7 @@ import { openFreshShell } from '../support/fresh-shell.ts';
 import { setSettings } from '../support/names-screen.ts';
 import { fromRoot } from '../support/paths.ts';
 import { noise, publish } from '../support/publish.ts';
+import { visitCounts } from '../support/visits.ts';
 
 const short = (address: string) => `${address.slice(0, 8)}…${address.slice(-6)}`;
 const rows = (page: Page) => page.locator('.site-row');
@@ -33,9 +34,11 @@ test.describe('the library', () => {
     gateway = await openFreshShell(scene().gateway, `${sample}/`);
     shell = gateway.shell;
     await expect(shell.getByRole('heading').first()).toBeVisible();
+    await visitCounts(shell);
     await shell.goto(`${gateway.url}/${letter}`);
     await openWithoutScripts(shell);
     await expect(shell.getByText('Dear reader')).toBeVisible();
+    await visitCounts(shell);
     await shell.goto(`${gateway.url}/#library`);
     await expect(rows(shell)).toHaveCount(2);
   });
@@ -256,6 +259,7 @@ test('the library leads to the host’s place for reports about a site, if the h
   const { letter: address } = scene();
   const { shell, url } = await openFreshShell(scene().gateway, address);
   await expect(shell.getByText('Dear reader')).toBeVisible();
+  await visitCounts(shell);
   await shell.goto(`${url}/#library`);
   await row(shell, short(address))
     .getByRole('button', { name: /^More for/ })

@@ -2,6 +2,7 @@ import type { Locator, Page } from '@playwright/test';
 import { expect, type Gateway, sceneOfFile, test, trustSite } from '../support/chromium.ts';
 import { openFreshShell } from '../support/fresh-shell.ts';
 import { publish } from '../support/publish.ts';
+import { visitCounts } from '../support/visits.ts';
 
 /** The title of the sites in their documents. */
 const title = 'still';
@@ -38,6 +39,7 @@ async function visit(path: string, answer: string): Promise<void> {
   if (answer === 'Trust this site') await trustSite(shell);
   else await shell.getByRole('button', { name: answer }).click();
   await expect(shell).toHaveTitle(/still|ran/);
+  await visitCounts(shell);
   await goToSettings();
 }
 

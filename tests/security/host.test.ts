@@ -48,7 +48,7 @@ attack(
     const site = `${Address.fromHex(writer).base32}.${root}`;
     const path = async (body: string) => `/chunk/${await blake3(body)}`;
 
-    expect(await put(host.url + (await path('site')), site, 'site')).toBe(403);
+    expect(await put(host.url + (await path('site')), site, 'site')).toBe(405);
     // The gateway's own name may: the peer takes writes, and refuses the name only.
     expect(await put(host.url + (await path('root')), root, 'root')).toBeLessThan(300);
 

@@ -91,10 +91,13 @@ export const openOnceFound: OwnScript = {
   mayAsk: true,
 };
 
-/** Saves the file once. If the worker cannot see which page navigates, the next answer is the same page again. */
+/**
+ * Saves the file once, after the page has loaded: a navigation before would end the loading. If the worker cannot see which page navigates, the next answer is the same page
+ * again.
+ */
 export const saveAtOnce: OwnScript = {
-  text: "document.referrer.startsWith(location.origin+'/')||document.querySelector('#save').click()",
-  hash: 'sha256-duN6U5/P5VmE5Hdsu5Hn2rTDe00GdwTWlgIav1KefDM=',
+  text: "document.referrer.startsWith(location.origin+'/')||addEventListener('load',()=>document.querySelector('#save').click())",
+  hash: 'sha256-ixTyJMH0e0QDiFY9SrQ/vGcmPsRdP6YOwdKblme188c=',
   mayAsk: false,
 };
 

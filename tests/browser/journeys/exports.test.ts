@@ -10,6 +10,7 @@ import { expectPin, pinAction } from '../../support/pins.ts';
 import { noise, publish } from '../../support/publish.ts';
 import { makeTarchive } from '../../support/tarchive.ts';
 import { untilViewed } from '../../support/viewer.ts';
+import { visitCounts } from '../../support/visits.ts';
 
 const icon =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><rect width="8" height="8" fill="#c47d13"/></svg>';
@@ -39,6 +40,7 @@ const scene = sceneOfFile(async ({ startPeer, openGateway, openWorker }) => {
   await here.shell.goto(`${here.url}/${address}/`);
   await openWithoutScripts(here.shell);
   await expect(here.shell.getByRole('heading')).toHaveText('Low Tide');
+  await visitCounts(here.shell);
   await here.shell.goto(`${here.url}/#library`);
   await pinAction(here.shell, address, 'pin');
   await expectPin(here.shell, address, complete);

@@ -22,6 +22,7 @@ import { openAdvancedOptions } from '../../support/settings.ts';
 import { startSiteOnOwnOrigin } from '../../support/site-on-own-origin.ts';
 import { makeTarchive } from '../../support/tar.ts';
 import { untilViewed } from '../../support/viewer.ts';
+import { visitCounts } from '../../support/visits.ts';
 
 const site = {
   'index.html': '<!doctype html><title>Low Tide</title><h1>Low Tide</h1><p>Crabs at the caf&eacute;</p>',
@@ -59,9 +60,11 @@ test.describe('the library', () => {
     gateway = await openFreshShell(scene().gateway, `${letter}/a%20letter.txt`);
     shell = gateway.shell;
     await openWithoutScripts(shell);
+    await visitCounts(shell);
     for (const path of [`/${address}/`, `/${picture}/sea%20%26%20sky.png`]) {
       await shell.goto(gateway.url + path);
       await openWithoutScripts(shell);
+      await visitCounts(shell);
     }
     await shell.goto(`${gateway.url}/#library`);
     await expect(rows(shell)).toHaveCount(3);

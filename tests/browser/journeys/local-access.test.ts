@@ -62,7 +62,9 @@ for (const decision of ['none', 'denied'] as const) {
   test(`the shell asks for the local network after a click, and explains a refusal (decision: ${decision})`, async ({
     startPeer,
   }) => {
-    const page = await openFromInternet(await startPeer({ webTransport: 'none' }));
+    const page = await openFromInternet(
+      await startPeer({ webTransport: 'none', flags: ['--allow-origin', url] }),
+    );
     if (decision === 'denied') await deny(page);
     await expect(status(page)).toHaveText('No peer answers');
     await status(page).click();

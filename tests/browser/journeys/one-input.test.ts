@@ -8,6 +8,7 @@ import { publish } from '../../support/publish.ts';
 import { shellStored } from '../../support/shell-stored.ts';
 import { makeTarchive } from '../../support/tar.ts';
 import { untilViewed, viewed } from '../../support/viewer.ts';
+import { visitCounts } from '../../support/visits.ts';
 
 const input = (page: Page) => page.getByRole('combobox', { name: 'Search or open an address' });
 const list = (page: Page) => page.getByRole('listbox', { name: 'Suggestions' });
@@ -39,6 +40,7 @@ async function openSite(folder: string, title: string): Promise<string> {
   await shell.goto(`${gateway.url}/${address}/`);
   await openWithoutScripts(shell);
   await expect(shell.getByRole('heading', { name: 'A site' })).toBeVisible();
+  await visitCounts(shell);
   await shell.goto(gateway.url);
   return address;
 }
