@@ -24,7 +24,8 @@ export function mayUse({ headers }: IncomingMessage, allowed: readonly string[])
   const { origin, host = '' } = headers;
   if (!isLoopbackName(withoutPort(host)) && !allowed.some((each) => hostOf(each) === host.toLowerCase()))
     return false;
-  if (origin === undefined) return headers['sec-fetch-site'] !== 'cross-site';
+  // Frames and windows send none. Pages of sites have the same site as the gateway.
+  if (origin === undefined) return !['cross-site', 'same-site'].includes(`${headers['sec-fetch-site']}`);
   return allowed.includes(origin) || isLoopbackName(withoutPort(hostOf(origin) ?? ''));
 }
 

@@ -198,6 +198,10 @@ const requests: [name: string, request: Request][] = [
   ['an upload without an address', put(otherChunk, {}, 'x')],
   ['an upload that is too large', put(Buffer.alloc(4_194_305))],
   ['a chunk', { path: `/chunk/${addressOf(chunk)}` }],
+  ...['cross-site', 'same-site', 'same-origin', 'none'].map((site): [string, Request] => [
+    `a chunk in a frame or window, ${site}`,
+    { path: `/chunk/${addressOf(chunk)}`, headers: { 'Sec-Fetch-Site': site } },
+  ]),
   ['a chunk with a query', { path: `/chunk/${addressOf(chunk)}?x` }],
   ['the head of a chunk', { method: 'HEAD', path: `/chunk/${addressOf(chunk)}` }],
   [

@@ -72,7 +72,9 @@ impl CorsAccess {
         let host = text(HOST).unwrap_or("");
         let may_write = service.origin_may_write(origin, host);
         let may_read = may_write || service.origins.may_read(origin, host);
-        let is_foreign = origin.is_none() && text(FETCH_SITE) == Some("cross-site");
+        // Frames and windows send none. Pages of sites have the same site as the gateway.
+        let is_foreign =
+            origin.is_none() && matches!(text(FETCH_SITE), Some("cross-site" | "same-site"));
         let is_refused = service.origins.is_loopback() && (!may_read || is_foreign);
         let allowed = if service.origins.allows_all() {
             Some(HeaderValue::from_static("*"))

@@ -282,6 +282,11 @@ async fn a_peer_on_loopback_answers_pages_of_this_machine_only() {
         ("127.0.0.1", vec![("Origin", "https://evil.example")], false),
         ("127.0.0.1", vec![("Origin", "null")], false),
         ("127.0.0.1", vec![("Sec-Fetch-Site", "cross-site")], false),
+        (
+            "x.antway.localhost",
+            vec![("Sec-Fetch-Site", "same-site")],
+            false,
+        ),
         ("evil.example", vec![], false),
     ] {
         for path in [path.as_str(), "/-/info"] {
