@@ -169,10 +169,13 @@ export class Visits {
   }
 
   async remove({ hex }: Address): Promise<void> {
-    await this.#settings('readwrite', (store) => {
+    await this.#settings('readwrite', async (store) => {
       store.delete(prefix + hex);
-      store.delete(unseenPrefix + hex);
-      return promisifyRequest(store.transaction);
+      // The key of a pointer's is the pointer.
+      const unseen = await promisifyRequest<UnseenVisit[]>(store.getAll(unseenRange()));
+      for (const { address, opened } of unseen)
+        if (address === hex || opened === hex) store.delete(unseenPrefix + opened);
+      await promisifyRequest(store.transaction);
     });
   }
 

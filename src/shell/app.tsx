@@ -223,7 +223,9 @@ function useSettingsOfSites(active: boolean, config: GatewayConfig | null): void
     synchronisedSettings.current = settings;
     synchronise(!isChange);
     const stopListening = onWorkerMessage(({ type }) => {
-      if (type === 'visits') synchronise(true);
+      if (type !== 'visits') return;
+      retries = 0;
+      synchronise(true);
     });
     return () => {
       stopListening();

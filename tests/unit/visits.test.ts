@@ -59,3 +59,13 @@ it('a visit counts once the user has seen the site after it began', async () => 
   expect(await visits.takeUnseen(Address.fromHex(address), visit.lastOpened!)).toEqual(visit);
   expect(await visits.listUnseen()).toEqual([]);
 });
+
+it('deletes a visit that the user may not have seen, also that of a pointer', async () => {
+  const [pointer, other] = ['bb', 'cc'].map((byte) => Address.fromHex(byte.repeat(32)));
+  await visits.addUnseen(pointer!, visit, false);
+  await visits.addUnseen(other!, { ...visit, address: other!.hex }, false);
+  await visits.remove(Address.fromHex(address));
+  expect((await visits.listUnseen()).map(({ opened }) => opened)).toEqual([other!.hex]);
+  await visits.remove(other!);
+  expect(await visits.listUnseen()).toEqual([]);
+});

@@ -118,7 +118,9 @@ export const siteOriginClient = {
     };
     const pins = new Set((await gateway.pins(signal)).map(({ address }) => address));
     const origins = await gateway.origins();
-    const empty = origins.filter(({ readyAt, report }) => readyAt !== null && !report?.bytes.stored);
+    const empty = origins.filter(
+      ({ readyAt, report }) => readyAt !== null && (!report?.bytes.stored || awaitsVisit(report)),
+    );
     const asked = new Set(empty.sort(byAge).slice(0, mostEmpty));
     for (const origin of origins.filter(({ isUnseen }) => isUnseen)) asked.add(origin);
     for (const origin of origins) if (pins.has(origin.address) && isMoving(origin)) asked.add(origin);
@@ -141,6 +143,8 @@ export const siteOriginClient = {
 };
 
 const isMoving = ({ report }: ListedOrigin) => report?.pin && report.pin.state !== 'complete';
+/** The user opened the origin by its own address, and has not seen it for long enough yet. */
+const awaitsVisit = ({ pin, seenAt }: SiteReport) => !pin && (seenAt ?? null) === null;
 const byAge = (a: ListedOrigin, b: ListedOrigin) => (b.readyAt ?? 0) - (a.readyAt ?? 0);
 
 async function reportOf(address: string, options: Background): Promise<SiteReport> {
@@ -162,7 +166,10 @@ async function reportContent(
   const report = await reportOf(address, options);
   const hasContent = Boolean(report.bytes?.stored);
   const isSeen = (report.seenAt ?? null) !== (before?.seenAt ?? null);
-  const isFinal = hasContent && (isSeen || !isUnseen) && (!report.pin || report.pin.state === 'complete');
+  const isFinal =
+    hasContent &&
+    (isSeen || !(isUnseen || awaitsVisit(report))) &&
+    (!report.pin || report.pin.state === 'complete');
   if (!isFinal) early.add(address, true);
   const isNews = isSeen || !isUnseen || !before?.bytes.stored;
   if (hasContent && isNews) await gateway.reportOrigin(address, { report });

@@ -72,6 +72,8 @@ test('a first visit leads to the first picture of the sample site within three c
   expect(clicks).toBeGreaterThan(0);
   expect(clicks).toBeLessThanOrEqual(3);
 
+  // The visit counts after a second.
+  await expect.poll(async () => (await fetchIn(page, '/-/sites')).text).toContain('"lastOpened":1');
   await page.goto(host.url);
   await expect(region(page, 'Last opened').getByRole('link')).toHaveCount(1);
   await expect(sampleLink(page)).toHaveCount(0);
