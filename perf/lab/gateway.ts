@@ -36,7 +36,7 @@ export class LabGateway {
 
   /**
    * @param readerPath of a page that may run scripts, from which the gateway is read: the shell is not used, because
-   *   it shows the worker's counters all the time.
+   *   a shell that the user sees shows the worker's counters all the time.
    */
   static async open(options: {
     host: PeerProcess;
@@ -52,7 +52,12 @@ export class LabGateway {
     await page.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
     await page.goto(host.url + readerPath);
     const counters = await browser.newPage();
-    await counters.goto(`${host.url}/icon.svg`);
+    await counters.goto(host.url);
+    // A shell that the user does not see asks for nothing by itself.
+    await counters.evaluate(() => {
+      Object.defineProperty(document, 'visibilityState', { get: () => 'hidden' });
+      document.dispatchEvent(new Event('visibilitychange'));
+    });
     return new LabGateway(host, page, browser, counters, transport, warmUps, profileFolder);
   }
 
