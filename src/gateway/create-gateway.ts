@@ -86,7 +86,7 @@ export interface Gateway {
    * what the first page waits for. Never rejects.
    */
   prepare(): Promise<void>;
-  /** Whether the URL belongs to a configured peer, under any name of this machine. Never rejects. */
+  /** Whether the URL is an endpoint of a configured peer, under any name of this machine. Never rejects. */
   isOfPeer(url: URL): boolean | Promise<boolean>;
   /** Returns the response to a request that failed outside of the gateway. */
   errorResponse(error: unknown, request: Request): Promise<Response>;
@@ -239,6 +239,8 @@ export function createGateway(deployment: Deployment, dependencies: GatewayDepen
       peers?.warm();
     },
     isOfPeer(url) {
+      // A gateway can be on the same origin. Sites may use its content.
+      if (!/\/(chunk|pointer|network|-)\//.test(url.pathname)) return false;
       const isIt = ({ config }: EffectiveConfig) => config.peers.some((peer) => peer.isAt(url));
       return current ? isIt(current.effective) : configuration.current().then(isIt, () => false);
     },
