@@ -11,7 +11,7 @@ import { isForeign, isNavigation, isTopLevelNavigation } from './http/navigation
 import type { Observation } from './http/observe-request.ts';
 import { redirectHeaders } from './http/policy.ts';
 import { redirect } from './http/redirect.ts';
-import { isAttachment, isDownload, type Representation, respond } from './http/representation.ts';
+import { isAttachment, isDownload, mayBeSaved, type Representation, respond } from './http/representation.ts';
 import { asDataHeader, isOfProgressPage, isPageForScript } from './http/script-request.ts';
 import type { ContentTarget } from './http/target.ts';
 import { sharedPlan, viewAnswer } from './http/view-answer.ts';
@@ -21,13 +21,14 @@ import { withLinks } from './links/with-links.ts';
 import { noteFrame } from './note-frame.ts';
 import { movedTo, redirectToSite, temporaryRedirect } from './origins/own-origin-redirects.ts';
 import { withWorkerShim } from './origins/own-worker-shim.ts';
+import { openingPage } from './pages/opening-page.ts';
 import { readerOf } from './pages/reader.ts';
 import { savingPage } from './pages/saving-page.ts';
 import { question } from './pages/trust-question.ts';
 import { policyRequestOf } from './policy-request.ts';
 import type { RequestContext } from './request-context.ts';
 import { decisionAbout, mayRunScripts } from './script-decision.ts';
-import { isSaved } from './slow-navigations.ts';
+import { mayBeSavedByUrl } from './slow-navigations.ts';
 import { awaitsUserSettings } from './state/configuration.ts';
 import { visitOf, wasSeen } from './state/note-visit.ts';
 import type { Decision, DecisionFor } from './state/trust.ts';
@@ -95,7 +96,7 @@ export class ContentRequest {
     const moved = await this.#onOwnOrigin(representation);
     if (moved) return this.#done(moved);
     const shown = this.#withoutPdf(representation);
-    if (this.#isForeign && isDownload(shown)) return this.#done(await this.#savingPage());
+    if (this.#isForeign && mayBeSaved(shown)) return this.#done(await this.#savingPage());
     const other = this.#forViewer(shown) ?? (await this.#trustQuestion(shown));
     return other ? this.#done(other) : this.#send(shown);
   }
@@ -116,7 +117,7 @@ export class ContentRequest {
     const { address, gatewayUrl } = this.#target;
     if (this.#request.method === 'OPTIONS') return allowedMethods();
     if (this.#isTopLevel && gatewayUrl) return temporaryRedirect(gatewayUrl, deployment);
-    if (this.#isForeign && isSaved(this.#target)) {
+    if (this.#isForeign && mayBeSavedByUrl(this.#target)) {
       refuseUnknownFormat(this.#target);
       return this.#savingPage();
     }
@@ -138,8 +139,9 @@ export class ContentRequest {
     }
     if (!this.#isOpening || isRestricted) return undefined;
     const moved = await movedTo(this.#target, this.#request, this.#options);
-    if (moved) this.#keep(this.#options.library.visits.get(this.#target.address), true);
-    return moved;
+    if (!moved) return undefined;
+    this.#keep(this.#options.library.visits.get(this.#target.address), true);
+    return this.#withoutRedirect(moved);
   }
 
   async #find(decisionFor: DecisionFor): Promise<ContentAnswer> {
@@ -204,16 +206,26 @@ export class ContentRequest {
     // The owner of a pointer chooses its target. The records could tell the owner which targets are stored.
     if (this.#content.equals(address))
       recordHandover.redirected(address, () => this.#observed.observer.left?.(left));
-    return redirectToSite(origin, this.#target, this.#request, deployment);
+    return this.#withoutRedirect(redirectToSite(origin, this.#target, this.#request, deployment));
+  }
+
+  /** Other websites must not see that this device has a private manifest. */
+  async #withoutRedirect(response: Response): Promise<Response> {
+    const { appearance, deployment, manifests } = this.#options;
+    const location = response.headers.get('Location');
+    if (!this.#isForeign || !location) return response;
+    if (!(await manifests.has(this.#target.address).catch(() => false))) return response;
+    return openingPage(location, await readerOf(this.#request, appearance), deployment);
   }
 
   /**
    * A PDF has scripts, which no policy and no sandbox of Chromium stops: they can ask the user for anything under the URL of
-   * this origin. So the browser saves the PDF, except on the site's own origin.
+   * this origin. So the browser saves the PDF, except on the origin of a site that may run scripts.
    */
   #withoutPdf(representation: Representation): Representation {
     const isShown = this.#isView || isNavigation(this.#request);
-    const mayRun = this.#options.deployment.site || this.#decision === 'trusted';
+    const isOwn = this.#options.deployment.site !== undefined && this.#decision !== 'restricted';
+    const mayRun = isOwn || this.#decision === 'trusted';
     if (!isShown || mayRun || !isPdf(representation)) return representation;
     const headers = { ...representation.headers };
     const name = headers['Content-Disposition']?.replace(/^\w+/, '') ?? '';
@@ -288,25 +300,31 @@ export class ContentRequest {
     then: (visit: Visit) => Promise<void> = async () => {},
   ): void {
     const { library } = this.#options;
-    const isDirect = isElsewhere && !this.#isView && this.#context.isVisible;
+    visit.catch(() => undefined);
+    const isDirect = isElsewhere && !this.#isView && !this.#isInAdvance && this.#context.isVisible;
     const keep = async () => {
-      const found = await visit;
-      if (!found) return;
+      const before = await visit;
+      if (!before) return;
+      const found = { ...before, lastOpened: Date.now() };
       if (isDirect) return library.openedElsewhere(this.#target.address, found);
-      await library.visited({ ...found, lastOpened: Date.now() });
+      await library.visited(found);
       await then(found);
     };
     if (isDirect) this.#work(keep());
     else this.#whenSeen(keep);
-    visit.catch(() => undefined);
   }
 
   /** Does this once the user has seen the page that shows the content. */
   #whenSeen(work: () => Promise<void>): void {
     const { clientIds, isVisible } = this.#context;
-    if (this.#request.headers.has('Sec-Purpose')) return;
+    if (this.#isInAdvance) return;
     const page = this.#isView ? clientIds?.asking : clientIds?.created;
     this.#work(wasSeen(page, isVisible).then((isSeen) => (isSeen ? work() : undefined)));
+  }
+
+  /** Whether the browser only expects that the user will open it. */
+  get #isInAdvance(): boolean {
+    return this.#request.headers.has('Sec-Purpose');
   }
 
   #work(work: Promise<void>): void {

@@ -5,7 +5,7 @@ import { delay } from '../util/delay.ts';
 import { LruCache } from '../util/lru-cache.ts';
 import type { GatewayPeers } from './create-gateway.ts';
 import type { Deployment } from './deployment.ts';
-import { isSavedType, typeOfName } from './http/content-type.ts';
+import { isSavedType, isShownEverywhere, typeOfName } from './http/content-type.ts';
 import { isTopLevelNavigation } from './http/navigation.ts';
 import { ownPageHeaders } from './http/policy.ts';
 import { isOfProgressPage } from './http/script-request.ts';
@@ -139,11 +139,24 @@ async function noteFor(answer: Promise<unknown>): Promise<Response | undefined> 
 
 /** Whether the browser probably saves the answer, as far as the URL tells. */
 export function isSaved(target: ContentTarget): boolean {
-  const { path = '', query } = target;
-  const type = typeOfName(path);
+  return asksForFile(target) || typeMatches(target, isSavedType);
+}
+
+/** Whether any browser may save the answer, as far as the URL tells. */
+export function mayBeSavedByUrl(target: ContentTarget): boolean {
+  return asksForFile(target) || typeMatches(target, (type) => !isShownEverywhere(type));
+}
+
+function asksForFile(target: ContentTarget): boolean {
+  const { query } = target;
   // For a member, the query belongs to the site.
   const isFormat = !['json', null].includes(query.get('format')) && !namesMember(target);
-  return isFormat || query.has('download') || (type !== undefined && isSavedType(type));
+  return isFormat || query.has('download');
+}
+
+function typeMatches({ path = '' }: ContentTarget, matches: (type: string) => boolean): boolean {
+  const type = typeOfName(path);
+  return type !== undefined && matches(type);
 }
 
 function withoutFragment(url: string): string {

@@ -84,7 +84,7 @@ attack(
 attack(
   frames,
   'A trusted page frames another trusted page, with a fragment',
-  'The framed page is shown without scripts.',
+  'The framed page is shown without scripts, and only if the other page tells its own URL.',
   async () => {
     const scene = await scenes('worker');
     const victim = await scene.publish(
@@ -100,7 +100,9 @@ attack(
       'trusted',
     );
     const tab = await scene.visit(`/${hostile}/`);
-    for (const frame of tab.frames().slice(1)) await expect(frame.getByText('Victim')).toBeVisible();
+    await expect(tab.frameLocator('iframe').nth(0).getByText('Victim')).toBeVisible();
+    const hidden = tab.frameLocator('iframe').nth(1).getByRole('heading');
+    await expect(hidden).toHaveText('This request was refused');
     expect(scene.messages).toEqual([]);
     await scene.visit(`/${victim}/own.html`);
     await expect.poll(() => scene.messages).toContain('RAN #own');

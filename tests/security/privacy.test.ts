@@ -1,6 +1,7 @@
 import type { Page } from '@playwright/test';
 import { Address } from '../../src/address.ts';
 import { expect, fetchIn, type Gateway, openShellIn, sceneOfFile, test } from '../support/chromium.ts';
+import { makePrivateManifest } from '../support/manifests.ts';
 import type { PeerProcess } from '../support/peer-process.ts';
 import { publish } from '../support/publish.ts';
 import type { Files } from '../support/tar.ts';
@@ -128,18 +129,19 @@ attack(
     const attacker = await publishSite({ 'index.html': page('Attacker') });
     const victim = await publishSite({
       'index.html': page('Victim'),
-      'a/b/deep.html': page('', '<script>document.title = `cookies: ${document.cookie}`</script>'),
+      'a/b/deep.html': page('', '<script>document.title = "cookies: " + document.cookie</script>'),
     });
     await openSite(victim, 'Victim');
     const tab = await openSite(attacker, 'Attacker');
     const cookies = await tab.evaluate(() => {
       for (const path of ['/', '/a', '/a/', '/a/b', '/a/b/deep.html']) {
-        // biome-ignore lint/suspicious/noDocumentCookie: that is the attack
-        document.cookie = `id${path.length}=7; Domain=antway.localhost; Path=${path}`;
+        for (const cookie of [`id${path.length}=7`, `track ${path.length}`])
+          // biome-ignore lint/suspicious/noDocumentCookie: that is the attack
+          document.cookie = `${cookie}; Domain=antway.localhost; Path=${path}`;
       }
       return document.cookie;
     });
-    expect(cookies).toBe('id1=7');
+    expect(cookies).toBe('id1=7; track 1');
     await tab.close();
     const own = await scene().gateway.shell.context().newPage();
     await own.goto(`${originOf(victim)}/a/b/deep.html`);
@@ -208,7 +210,7 @@ attack(
 attack(
   group,
   'a page of a site asks the peers which chunks they have, by all names of the machine',
-  'The worker of the site’s origin refuses the requests.',
+  'The worker of the site’s origin refuses the requests, and the peers refuse frames.',
   async () => {
     const { peer } = scene();
     const attacker = await publishSite({ 'index.html': page('Attacker') });
@@ -220,16 +222,63 @@ attack(
         await expect(fetchIn(tab, `http://${name}:${port}${path}`), name).rejects.toThrow('Failed to fetch');
       }
     }
+    // The worker of a site sees no requests of frames. The peer refuses them.
+    for (const path of [`/chunk/${stored}`, '/-/info']) {
+      const url = `http://x.antway.localhost:${port}${path}`;
+      const answer = tab.waitForEvent('response', (response) => response.url() === url);
+      await tab.evaluate((url) => {
+        const frame = document.createElement('iframe');
+        frame.sandbox.value = 'allow-same-origin';
+        frame.src = url;
+        document.body.append(frame);
+      }, url);
+      expect((await answer).status(), path).toBe(403);
+    }
   },
 );
 
-/** The titles of the sites that were opened last, as the start page gets them. */
-async function lastOpened({ shell }: Gateway): Promise<(string | null)[]> {
+/** The addresses that were opened last, as the start page gets them. */
+async function lastOpened({ shell }: Gateway): Promise<string[]> {
   const { sites } = JSON.parse((await fetchIn(shell, '/-/sites')).text) as {
-    sites: { title: string | null; lastOpened: number | null }[];
+    sites: { address: string; lastOpened: number | null }[];
   };
-  return sites.filter(({ lastOpened }) => lastOpened !== null).map(({ title }) => title);
+  return sites.filter(({ lastOpened }) => lastOpened !== null).map(({ address }) => address);
 }
+
+attack(
+  group,
+  'another website sends forms to an address, which may follow no redirect, to learn whether a private site is stored',
+  'A page of the gateway replaces the website in each case.',
+  async () => {
+    const { peer, root, gateway } = scene();
+    const manifest = await makePrivateManifest('Private', { 'index.html': page('Private site') }, peer);
+    const shell = await openShellIn(gateway.shell.context(), root);
+    const stored = await shell.evaluate(
+      async (bytes) => {
+        const answer = await fetch('/-/manifests', { method: 'POST', body: new Uint8Array(bytes) });
+        return ((await answer.json()) as { id: string }).id;
+      },
+      [...manifest],
+    );
+    // Once with the first answer of the content, and once where the site was opened before.
+    for (const _ of ['first', 'moved']) {
+      const tab = await openOutside();
+      await tab.evaluate(
+        ([root, address]) => {
+          document.head.innerHTML = `<meta http-equiv="Content-Security-Policy" content="form-action ${root}">`;
+          const form = document.createElement('form');
+          form.action = `${root}/${address}/`;
+          document.body.append(form);
+          form.submit();
+        },
+        [root, stored] as const,
+      );
+      await expect(tab).toHaveTitle('Private site');
+      expect(new URL(tab.url()).origin).toBe(originOf(stored));
+      await tab.close();
+    }
+  },
+);
 
 attack(
   group,
@@ -241,7 +290,8 @@ attack(
     const warnings = await Promise.all(
       ['Wallet: payment 1', 'Wallet: payment 2', 'Wallet: payment 3'].map(note),
     );
-    const seen = await note('Seen');
+    // Nothing asks the user before it is shown.
+    const seen = await publish(Buffer.from('Seen'), scene().peer);
     const tab = await openOutside();
     const before = await lastOpened(gateway);
     for (const address of warnings) {
@@ -251,8 +301,8 @@ attack(
         await tab.goto(scene().outside.url);
       }
     }
-    await tab.goto(`${gateway.url}/${seen}/`);
-    await expect.poll(() => lastOpened(gateway)).toEqual(['Seen', ...before]);
+    await tab.goto(`${gateway.url}/${seen}`);
+    await expect.poll(() => lastOpened(gateway)).toEqual([seen, ...before]);
   },
 );
 

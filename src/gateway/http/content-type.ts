@@ -38,6 +38,14 @@ export function isSavedType(contentType: string): boolean {
   return !shown.test(contentType) && !canRunScripts(contentType);
 }
 
+const shownEverywhere =
+  /^(text\/(html|plain|css|javascript)|application\/(xhtml\+xml|xml|json)|text\/xml|image\/(png|jpeg|gif|webp|avif|svg\+xml)|audio\/(mpeg|ogg|wav)|video\/(mp4|webm))\b/;
+
+/** Whether each browser shows a file of this type in a window. Browsers save many other types of texts, images and media. */
+export function isShownEverywhere(contentType: string): boolean {
+  return shownEverywhere.test(contentType);
+}
+
 const inactive =
   /^((image|audio|video|font)\/|text\/(plain|csv|markdown)\b|application\/(pdf|json|zip|gzip|octet-stream)\b)/;
 

@@ -4,7 +4,7 @@ import { limits } from '../../limits.ts';
 import type { Trace } from '../../stats/trace.ts';
 import { type LinkRewriter, rewriteStream } from '../links/link-rewriter.ts';
 import { ifRangeHolds, matchHolds, noneMatchFails } from './conditions.ts';
-import { isSavedType } from './content-type.ts';
+import { isSavedType, isShownEverywhere } from './content-type.ts';
 import { type ByteRange, parseRange } from './range.ts';
 
 export interface Representation {
@@ -25,6 +25,11 @@ export interface Representation {
 /** Whether the browser saves it instead of showing it. */
 export function isDownload({ headers }: Representation): boolean {
   return isSavedType(headers['Content-Type'] ?? '') || isAttachment({ headers });
+}
+
+/** Whether any browser may save it instead of showing it. */
+export function mayBeSaved({ headers }: Representation): boolean {
+  return !isShownEverywhere(headers['Content-Type'] ?? '') || isAttachment({ headers });
 }
 
 export function isAttachment({ headers }: Pick<Representation, 'headers'>): boolean {

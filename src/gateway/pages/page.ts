@@ -92,12 +92,12 @@ export const openOnceFound: OwnScript = {
 };
 
 /**
- * Saves the file once, after the page has loaded: a navigation before would end the loading. If the worker cannot see which page navigates, the next answer is the same page
- * again.
+ * Saves the file once, after the page has loaded: a navigation before would end the loading. If the worker cannot see which
+ * page navigates, the next answer is the same page again, which does not save.
  */
 export const saveAtOnce: OwnScript = {
-  text: "document.referrer.startsWith(location.origin+'/')||addEventListener('load',()=>document.querySelector('#save').click())",
-  hash: 'sha256-ixTyJMH0e0QDiFY9SrQ/vGcmPsRdP6YOwdKblme188c=',
+  text: "document.referrer.startsWith(location.origin+'/')||addEventListener('load',()=>{const k='saving',s=sessionStorage;if(s[k]==location.href)return delete s[k];s[k]=location.href;document.querySelector('#save').click();setTimeout(()=>delete s[k],5e3)})",
+  hash: 'sha256-/SNzhlJL6hM8eg7CQjBn6QzSaz1KbdD++vyRB1r0ohw=',
   mayAsk: false,
 };
 

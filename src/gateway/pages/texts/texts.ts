@@ -13,6 +13,7 @@ export interface PageTexts {
   /** The sentence if a site does not have a file. */
   missing: (path: string) => string;
   saving: { title: string; save: string };
+  opening: { title: string; open: string };
   siteStart: string;
   /** The summary of a list of files: of a folder, or of the whole site (empty). */
   filesOf: (folder: string) => string;
