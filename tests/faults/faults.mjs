@@ -239,7 +239,7 @@ export const faults = [
     name: 'no-redirect-to-own-origin',
     breaks: 'A site with scripts opens on the gateway’s origin and not on its own.',
     file: 'src/gateway/content-request.ts',
-    find: 'return redirectToSite(origin, this.#target, this.#request, deployment);',
+    find: 'return this.#withoutRedirect(redirectToSite(origin, this.#target, this.#request, deployment));',
     replace: 'return undefined;',
     build: 'shell',
     test: playwright(

@@ -135,9 +135,10 @@ attack(
     const tab = await openSite(attacker, 'Attacker');
     const cookies = await tab.evaluate(() => {
       for (const path of ['/', '/a', '/a/', '/a/b', '/a/b/deep.html']) {
-        for (const cookie of [`id${path.length}=7`, `track ${path.length}`])
+        for (const cookie of [`id${path.length}=7`, `track ${path.length}`]) {
           // biome-ignore lint/suspicious/noDocumentCookie: that is the attack
           document.cookie = `${cookie}; Domain=antway.localhost; Path=${path}`;
+        }
       }
       return document.cookie;
     });
