@@ -54,7 +54,7 @@ async function openOutside(): Promise<Page> {
   return tab;
 }
 
-/** What a page sees of a URL of another origin, without the times. */
+/** Returns all that a page sees of a URL of another origin, without the times. */
 function observe(tab: Page, url: string): Promise<unknown> {
   return tab.evaluate(async (url) => {
     const seen: Record<string, unknown> = {};

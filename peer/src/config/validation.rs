@@ -73,7 +73,7 @@ impl ServeArgs {
         })
     }
 
-    /// Without a proxy, nobody but this machine reaches a peer that listens on loopback only.
+    /// Without a proxy, only programs of this machine reach a peer that listens on loopback only.
     fn origins(&self) -> Result<AllowedOrigins, InvalidSetting> {
         let listed = AllowedOrigins::new(self.allow_origin.iter().cloned());
         let web_transport = self.web_transport()?;
