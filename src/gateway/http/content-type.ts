@@ -39,11 +39,11 @@ export function isSavedType(contentType: string): boolean {
 }
 
 const shownEverywhere =
-  /^(text\/(html|plain|css|javascript)|application\/(xhtml\+xml|xml|json)|text\/xml|image\/(png|jpeg|gif|webp|avif|svg\+xml)|audio\/(mpeg|ogg|wav)|video\/(mp4|webm))\b/;
+  /^(text\/(plain|css|javascript)|application\/json|image\/(png|jpeg|gif|webp|avif)|audio\/(mpeg|ogg|wav)|video\/(mp4|webm))\b/;
 
 /** Whether each browser shows a file of this type in a window. Browsers save many other types of texts, images and media. */
 export function isShownEverywhere(contentType: string): boolean {
-  return shownEverywhere.test(contentType);
+  return shownEverywhere.test(contentType) || canRunScripts(contentType);
 }
 
 const inactive =

@@ -11,14 +11,17 @@ import type { ContentTarget } from '../http/target.ts';
 const mostNameCharacters = 200;
 const mostTypeLength = 100;
 
-/** How long a window may take to show the page, and how long the user has to see it. In milliseconds. */
-const mostWaitMs = 60_000;
+/**
+ * How long a window may take to show the page, and how long the user has to see it. In milliseconds. A new version of the
+ * worker waits meanwhile.
+ */
+const mostWaitMs = 10_000;
 const seenMs = 1_000;
 const lookMs = 250;
 
 /**
  * Waits until the user has seen a page for a second: any website can open pages. A download has no page.
- * @returns false if that does not happen within a minute. True if no browser tells it.
+ * @returns false if that does not happen soon. True if no browser tells it.
  */
 export async function wasSeen(
   clientId: string | undefined,
