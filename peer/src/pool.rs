@@ -29,14 +29,14 @@ struct State {
 
 struct Waiting {
     units: usize,
-    recent: Option<Arc<RecentUse>>,
+    recent: Vec<Arc<RecentUse>>,
     granted: oneshot::Sender<PoolPermit>,
 }
 
 /// Units of a pool. They are free again on drop.
 pub struct PoolPermit {
     pool: Arc<Pool>,
-    recent: Option<Arc<RecentUse>>,
+    recent: Vec<Arc<RecentUse>>,
     units: usize,
 }
 
@@ -89,23 +89,21 @@ impl Pool {
         })
     }
 
-    /// Takes units, if the network may have them now. `None` stands for an exempt client.
+    /// Takes units, if the client may have them now, and nobody waits for its own. `recent` is the use of the client's
+    /// network and of its site. An exempt client has none.
     fn try_acquire(
         self: &Arc<Self>,
         units: usize,
-        recent: Option<&Arc<RecentUse>>,
+        recent: &[Arc<RecentUse>],
     ) -> Option<PoolPermit> {
         let mut state = self.lock();
-        let is_free = self.leaves(&state, units, self.reserve(recent));
-        is_free.then(|| self.take(&mut state, units, recent.cloned()))
+        state.waiting.retain(|waiting| !waiting.granted.is_closed());
+        let is_free = state.waiting.is_empty() && leaves(&state, units, self.reserve(recent));
+        is_free.then(|| self.take(&mut state, units, recent.to_vec()))
     }
 
     /// Waits for units. Of the networks that wait, the one that held the fewest comes first.
-    async fn acquire(
-        self: &Arc<Self>,
-        units: usize,
-        recent: Option<&Arc<RecentUse>>,
-    ) -> PoolPermit {
+    async fn acquire(self: &Arc<Self>, units: usize, recent: &[Arc<RecentUse>]) -> PoolPermit {
         if let Some(permit) = self.try_acquire(units, recent) {
             return permit;
         }
@@ -122,14 +120,14 @@ impl Pool {
     fn enqueue(
         self: &Arc<Self>,
         units: usize,
-        recent: Option<&Arc<RecentUse>>,
+        recent: &[Arc<RecentUse>],
     ) -> oneshot::Receiver<PoolPermit> {
         let (granted, granting) = oneshot::channel();
         let mut state = self.lock();
         state.waiting.retain(|waiting| !waiting.granted.is_closed());
         state.waiting.push(Waiting {
             units,
-            recent: recent.cloned(),
+            recent: recent.to_vec(),
             granted,
         });
         // Units may have become free meanwhile.
@@ -141,8 +139,11 @@ impl Pool {
     /// exempt client has none. Each network has one place among those that wait, so the requests of one network do not
     /// delay those of another.
     pub async fn acquire_in_turn(self: &Arc<Self>, units: u32, quotas: &[&Quota]) -> PoolPermit {
-        let recent = quotas.first().map(|quota| &quota.recent);
-        if let Some(permit) = self.try_acquire(units as usize, recent) {
+        let recent: Vec<_> = quotas
+            .iter()
+            .map(|quota| Arc::clone(&quota.recent))
+            .collect();
+        if let Some(permit) = self.try_acquire(units as usize, &recent) {
             return permit;
         }
         let mut turns = Vec::with_capacity(quotas.len());
@@ -150,17 +151,17 @@ impl Pool {
             let turn = quota.turn.acquire().await;
             turns.push(turn.expect("the semaphore is never closed"));
         }
-        self.acquire(units as usize, recent).await
+        self.acquire(units as usize, &recent).await
     }
 
     fn grant_waiting(self: &Arc<Self>, state: &mut State) {
         while state.free > 0 {
             let waiting = state.waiting.iter().enumerate();
             let first = waiting
-                .map(|(at, waiting)| (self.reserve(waiting.recent.as_ref()), at))
+                .map(|(at, waiting)| (self.reserve(&waiting.recent), at))
                 .min_by(|(a, _), (b, _)| a.total_cmp(b));
             let Some((reserve, at)) = first else { return };
-            if !self.leaves(state, state.waiting[at].units, reserve) {
+            if !leaves(state, state.waiting[at].units, reserve) {
                 return;
             }
             // Keeps the order of the others.
@@ -173,14 +174,12 @@ impl Pool {
         }
     }
 
-    fn leaves(&self, state: &State, units: usize, reserve: f64) -> bool {
-        let rest = state.free.checked_sub(units);
-        rest.is_some_and(|rest| rest as f64 >= reserve)
-    }
-
-    /// The units that must be free after a request of this network.
-    fn reserve(&self, recent: Option<&Arc<RecentUse>>) -> f64 {
-        let units = recent.map_or(0.0, |recent| recent.units());
+    /// The units that must be free after a request of these networks.
+    fn reserve(&self, recent: &[Arc<RecentUse>]) -> f64 {
+        let units = recent
+            .iter()
+            .map(|recent| recent.units())
+            .fold(0.0, f64::max);
         (RESERVE_FACTOR * units).min(self.max_reserve as f64)
     }
 
@@ -188,10 +187,10 @@ impl Pool {
         self: &Arc<Self>,
         state: &mut State,
         units: usize,
-        recent: Option<Arc<RecentUse>>,
+        recent: Vec<Arc<RecentUse>>,
     ) -> PoolPermit {
         state.free -= units;
-        if let Some(recent) = &recent {
+        for recent in &recent {
             recent.update(Instant::now(), |held| held + units);
         }
         PoolPermit {
@@ -204,6 +203,11 @@ impl Pool {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn leaves(state: &State, units: usize, reserve: f64) -> bool {
+    let rest = state.free.checked_sub(units);
+    rest.is_some_and(|rest| rest as f64 >= reserve)
 }
 
 impl PoolPermit {
@@ -224,7 +228,7 @@ impl PoolPermit {
     /// The units do not belong to the permit any more.
     fn forget(&mut self, units: usize) -> usize {
         self.units -= units;
-        if let Some(recent) = &self.recent {
+        for recent in &self.recent {
             recent.update(Instant::now(), |held| held - units);
         }
         units
@@ -278,13 +282,13 @@ mod tests {
         Pool::new(requests * REQUEST)
     }
 
-    fn network() -> Option<Arc<RecentUse>> {
-        Some(Arc::default())
+    fn network() -> Vec<Arc<RecentUse>> {
+        vec![Arc::default()]
     }
 
     /// Makes the last update look older, instead of a real wait.
-    fn age(network: &Option<Arc<RecentUse>>) {
-        let mut state = network.as_ref().unwrap().0.lock().unwrap();
+    fn age(network: &[Arc<RecentUse>]) {
+        let mut state = network[0].0.lock().unwrap();
         state.updated_at -= POOL_USE_PERIOD;
     }
 
@@ -297,13 +301,13 @@ mod tests {
             held.extend(
                 greedy
                     .iter()
-                    .filter_map(|network| pool.try_acquire(REQUEST, network.as_ref())),
+                    .filter_map(|network| pool.try_acquire(REQUEST, network)),
             );
         }
         assert_eq!(held.len(), 14, "an eighth is free");
         for _ in 0..100 {
             let modest = network();
-            let permit = pool.try_acquire(REQUEST, modest.as_ref());
+            let permit = pool.try_acquire(REQUEST, &modest);
             assert!(permit.is_some());
         }
     }
@@ -313,40 +317,40 @@ mod tests {
         let pool = pool(16);
         let [slow, quick] = [network(), network()];
         let mut held: Vec<_> = (0..13)
-            .map_while(|_| pool.try_acquire(REQUEST, slow.as_ref()))
+            .map_while(|_| pool.try_acquire(REQUEST, &slow))
             .collect();
         assert_eq!(held.len(), 13);
         age(&slow);
         let others: Vec<_> = (0..3)
-            .map(|_| pool.try_acquire(REQUEST, None).unwrap())
+            .map(|_| pool.try_acquire(REQUEST, &[]).unwrap())
             .collect();
         held.truncate(1);
         drop(held);
         drop(others);
         let taken: Vec<_> = (0..15)
-            .map(|_| pool.try_acquire(REQUEST, None).unwrap())
+            .map(|_| pool.try_acquire(REQUEST, &[]).unwrap())
             .collect();
-        assert!(pool.try_acquire(REQUEST, slow.as_ref()).is_none());
-        assert!(pool.try_acquire(REQUEST, quick.as_ref()).is_some());
+        assert!(pool.try_acquire(REQUEST, &slow).is_none());
+        assert!(pool.try_acquire(REQUEST, &quick).is_some());
         for _ in 0..10 {
             age(&slow);
         }
-        slow.as_ref().unwrap().units();
+        slow[0].units();
         age(&slow);
         drop(taken);
-        assert!(pool.try_acquire(REQUEST, slow.as_ref()).is_some());
+        assert!(pool.try_acquire(REQUEST, &slow).is_some());
     }
 
     #[tokio::test]
     async fn the_network_with_the_fewest_units_comes_first() {
         let pool = pool(16);
         let [greedy, modest] = [network(), network()];
-        let _greedy = pool.try_acquire(REQUEST, greedy.as_ref()).unwrap();
+        let _greedy = pool.try_acquire(REQUEST, &greedy).unwrap();
         let mut others: Vec<_> = (0..15)
-            .map(|_| pool.try_acquire(REQUEST, None).unwrap())
+            .map(|_| pool.try_acquire(REQUEST, &[]).unwrap())
             .collect();
-        let mut first = Box::pin(pool.acquire(REQUEST, greedy.as_ref()));
-        let mut second = Box::pin(pool.acquire(REQUEST, modest.as_ref()));
+        let mut first = Box::pin(pool.acquire(REQUEST, &greedy));
+        let mut second = Box::pin(pool.acquire(REQUEST, &modest));
         assert!(first.as_mut().now_or_never().is_none());
         assert!(second.as_mut().now_or_never().is_none());
         others.pop();
@@ -357,28 +361,54 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_small_request_does_not_overtake_a_large_one() {
+        let pool = pool(1);
+        let mut held = pool.try_acquire(REQUEST, &[]).unwrap();
+        let modest = network();
+        let mut large = Box::pin(pool.acquire(REQUEST, &modest));
+        assert!(large.as_mut().now_or_never().is_none());
+        held.shrink_to(REQUEST / 2);
+        let mut small = Box::pin(pool.acquire(1, &[]));
+        assert!(small.as_mut().now_or_never().is_none());
+        drop(held);
+        assert!(large.as_mut().now_or_never().is_some());
+        assert!(small.as_mut().now_or_never().is_some());
+    }
+
+    #[test]
+    fn a_site_leaves_units_free_although_each_of_its_networks_is_new() {
+        let pool = pool(16);
+        let site = network().remove(0);
+        let held: Vec<_> = (0..16)
+            .map_while(|_| pool.try_acquire(REQUEST, &[Arc::default(), Arc::clone(&site)]))
+            .collect();
+        assert_eq!(held.len(), 14, "an eighth is free");
+        assert!(pool.try_acquire(REQUEST, &network()).is_some());
+    }
+
+    #[tokio::test]
     async fn a_client_that_has_gone_takes_nothing() {
         let pool = pool(1);
-        let held = pool.try_acquire(REQUEST, None).unwrap();
-        let mut gone = Box::pin(pool.acquire(REQUEST, None));
+        let held = pool.try_acquire(REQUEST, &[]).unwrap();
+        let mut gone = Box::pin(pool.acquire(REQUEST, &[]));
         assert!(gone.as_mut().now_or_never().is_none());
         drop(gone);
         // This one goes after its permit was granted.
-        let mut late = Box::pin(pool.acquire(REQUEST, None));
+        let mut late = Box::pin(pool.acquire(REQUEST, &[]));
         assert!(late.as_mut().now_or_never().is_none());
         drop(held);
-        assert!(pool.try_acquire(REQUEST, None).is_none());
+        assert!(pool.try_acquire(REQUEST, &[]).is_none());
         drop(late);
-        assert!(pool.try_acquire(REQUEST, None).is_some());
+        assert!(pool.try_acquire(REQUEST, &[]).is_some());
     }
 
     #[test]
     fn a_permit_can_keep_a_part_of_its_units() {
         let pool = pool(1);
-        let mut permit = pool.try_acquire(REQUEST, None).unwrap();
+        let mut permit = pool.try_acquire(REQUEST, &[]).unwrap();
         permit.shrink_to(1);
-        assert!(pool.try_acquire(REQUEST, None).is_none());
+        assert!(pool.try_acquire(REQUEST, &[]).is_none());
         drop(permit);
-        assert!(pool.try_acquire(REQUEST, None).is_some());
+        assert!(pool.try_acquire(REQUEST, &[]).is_some());
     }
 }
