@@ -142,6 +142,15 @@ pub const HTTP2_RECEIVE_WINDOW_BYTES: [u32; 2] = [256 * 1024, 1024 * 1024];
 /// connection is closed. A client could otherwise make the peer work without a limit.
 pub const HTTP2_RESETS: usize = 20;
 
+/// The longest `Host` and `Origin` that the peer reads: a name has at most 253 bytes, and there are a scheme and a port.
+pub const MAX_HOST_BYTES: usize = 270;
+
+/// The number of streams that a client may open at once in a WebTransport session. Datagrams count, too.
+pub const SESSION_STREAM_BURST: f64 = 4096.0;
+
+/// The number of such streams per second after that.
+pub const SESSION_STREAMS_PER_SECOND: f64 = 1000.0;
+
 /// The number of HTTP/2 frames that a client may send at once, although they move almost no bytes. A client that goes on is
 /// read slowly.
 pub const HTTP2_FRAME_BURST: f64 = 1024.0;

@@ -112,7 +112,7 @@ impl HttpError {
             ),
             Self::BadRequest => (
                 S::BAD_REQUEST,
-                "the request body is incomplete",
+                "the request is not valid, or its body is incomplete",
                 "bad_request",
             ),
             Self::Unauthorized => (

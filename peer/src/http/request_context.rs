@@ -8,14 +8,15 @@ use super::metering::is_metered;
 use super::stream_reset;
 use crate::client::Client;
 use crate::connection_slots::{Activity, Slot};
+use crate::limits::MAX_HOST_BYTES;
 use crate::readers::Reader;
 use axum::Router;
 use axum::body::Body;
-use axum::http::header::HOST;
-use axum::http::{HeaderValue, Response};
+use axum::http::header::{CONNECTION, HOST, ORIGIN};
+use axum::http::{HeaderMap, HeaderValue, Method, Response};
 use axum::response::IntoResponse;
 use hyper::Request;
-use hyper::body::Incoming;
+use hyper::body::{Body as _, Incoming};
 use hyper::service::Service as _;
 use hyper_util::service::TowerToHyperService;
 use std::convert::Infallible;
@@ -93,7 +94,11 @@ impl RequestContext {
         // The rest of the peer reads the host from the header, as in HTTP/1.
         let authority = request.uri().authority();
         if let Some(host) = authority.and_then(|host| HeaderValue::from_str(host.as_str()).ok()) {
-            request.headers_mut().insert(HOST, host);
+            // Fails if the head has as many fields as a map can hold.
+            if request.headers_mut().try_insert(HOST, host).is_err() {
+                let response = HttpError::BadRequest.into_response();
+                return Ok(response.map(|body| self.body(body, guards, Some(reader))));
+            }
         }
         match HeadLimiter::permit_of(&self.endpoint.long_heads, &request) {
             Ok(None) => {}
@@ -127,6 +132,15 @@ impl RequestContext {
         reader: Arc<Reader>,
         is_multiplexed: bool,
     ) -> Result<Response<(Body, RequestGuards)>, Infallible> {
+        if has_long_name(request.headers()) || !is_multiplexed && has_unread_body(&request) {
+            // The body is not read. The next request would begin after it.
+            let mut response = HttpError::BadRequest.into_response();
+            if !is_multiplexed {
+                let close = HeaderValue::from_static("close");
+                response.headers_mut().insert(CONNECTION, close);
+            }
+            return Ok(response.map(|body| (body, guards)));
+        }
         let client = self.client_of(&request, reader);
         let has_many_requests = client.ip != self.hop || is_multiplexed && !self.is_proxy;
         if has_many_requests && is_metered(&request) {
@@ -171,4 +185,21 @@ impl RequestContext {
             ..self.client.clone()
         }
     }
+}
+
+/// Whether the request has a longer `Host` or `Origin` than names can be. Answers repeat them, and would be longer than the
+/// request.
+fn has_long_name(headers: &HeaderMap) -> bool {
+    let values = [HOST, ORIGIN].map(|name| headers.get(name));
+    values
+        .into_iter()
+        .flatten()
+        .any(|value| value.len() > MAX_HOST_BYTES)
+}
+
+/// Whether the request has a body that no handler takes. While the client reads no answers, the HTTP library reads further
+/// requests once it has skipped such a body, and their answers would fill the memory.
+fn has_unread_body(request: &Request<Incoming>) -> bool {
+    let may_have_body = matches!(*request.method(), Method::PUT | Method::POST);
+    !(may_have_body && is_metered(request) || request.body().is_end_stream())
 }

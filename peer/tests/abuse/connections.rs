@@ -291,3 +291,25 @@ async fn a_connection_that_sends_its_head_slowly_counts_as_idle() {
     assert_eq!(response.status, 200);
     peer.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_with_a_body_that_is_not_read_ends_the_connection() {
+    let peer = TestPeer::start(&[]).await;
+    for start in ["HEAD /-/health", "GET /-/info", "POST /-/ready"] {
+        let mut stream = TcpStream::connect(authority(&peer)).await.unwrap();
+        let request = format!("{start} HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nx");
+        stream
+            .write_all(request.repeat(100).as_bytes())
+            .await
+            .unwrap();
+        let mut answers = Vec::new();
+        // The system may tell that the rest was not read.
+        let _ = timeout(TEST_TIMEOUT, stream.read_to_end(&mut answers))
+            .await
+            .unwrap();
+        let answers = String::from_utf8_lossy(&answers);
+        assert_eq!(answers.matches("HTTP/1.1 ").count(), 1, "{answers}");
+        assert!(answers.starts_with("HTTP/1.1 400 "), "{answers}");
+    }
+    peer.stop().await;
+}

@@ -1,6 +1,6 @@
 //! Clients that request large files of the web app, and do not read them.
 
-use crate::http::get;
+use crate::http::{get, read_response};
 use crate::http2::{Client, certificate};
 use crate::running_peer::{RunningPeer, program};
 use crate::test_peer::TEST_TIMEOUT;
@@ -134,4 +134,27 @@ fn memory_of(id: u32) -> u64 {
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
     let kilobytes = line.unwrap().trim().strip_suffix(" kB").unwrap();
     kilobytes.parse::<u64>().unwrap() * 1024
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_long_name_is_refused_and_not_repeated() {
+    let folder = TempDir::new().unwrap();
+    let (_peer, authority) = start(&folder, &[]);
+    let long = "a".repeat(100_000);
+    for head in [
+        format!("GET / HTTP/1.1\r\nConnection: close\r\nHost: {long}\r\n\r\n"),
+        format!(
+            "GET /none HTTP/1.1\r\nConnection: close\r\nHost: {authority}\r\nOrigin: http://{long}\r\n\r\n"
+        ),
+        format!(
+            "GET /-/info HTTP/1.1\r\nConnection: close\r\nHost: {long}\r\nOrigin: http://{long}\r\n\r\n"
+        ),
+    ] {
+        let mut stream = TcpStream::connect(&authority).await.unwrap();
+        stream.write_all(head.as_bytes()).await.unwrap();
+        let response = read_response(&mut stream, false).await;
+        assert_eq!(response.status, 400);
+        assert_eq!(response.header("content-security-policy"), None);
+        assert_eq!(response.header("access-control-allow-origin"), None);
+    }
 }
