@@ -20,13 +20,6 @@ use std::sync::Arc;
 use tokio::time::timeout;
 use tokio_util::task::AbortOnDropHandle;
 
-/// A chunk that was found.
-pub(super) struct Found {
-    body: ChunkBody,
-    /// Whether the client's rate limit already counts the bytes.
-    is_charged: bool,
-}
-
 impl Service {
     /// Requests one chunk.
     pub async fn get(&self, client: &Client, address: Address) -> GetOutcome {
@@ -152,29 +145,36 @@ impl Service {
         via: Via,
         permit: MemoryPermit,
         is_charged: bool,
-    ) -> Result<Found, Unavailable> {
-        if let Some(body) = self.read(client, address, permit).await? {
-            return Ok(Found { body, is_charged });
+    ) -> Result<ChunkBody, Unavailable> {
+        let read = self.read(client, address, permit, is_charged).await?;
+        if let Some(body) = read {
+            return Ok(body);
         }
         let is_charged = self.look_up(client, address, via).await? || is_charged;
         let permit = self.acquire_chunk(client).await.ok_or(Status::Busy)?;
-        match self.read(client, address, permit).await? {
-            Some(body) => Ok(Found { body, is_charged }),
+        match self.read(client, address, permit, is_charged).await? {
+            Some(body) => Ok(body),
             // Other chunks arrived while the client waited for memory, and the store did not take this one.
             None => Err(Status::Busy.into()),
         }
     }
 
-    /// Reads a chunk that is at hand.
+    /// Reads a chunk that is at hand. Its bytes count for the client's rate, also if the client cancels meanwhile, unless
+    /// the lookup has charged them.
     async fn read(
         &self,
         client: &Client,
         address: Address,
         permit: MemoryPermit,
+        is_charged: bool,
     ) -> Result<Option<ChunkBody>, Unavailable> {
         let source = Arc::clone(&self.source);
+        let account = (!is_charged).then(|| self.account(client));
         let reading = CompleteOnDrop::new(async move {
             let found = source.get(address).await?;
+            if let (Some(account), Some(body)) = (account, &found) {
+                account.charge_bytes(body.length());
+            }
             Ok(found.map(|body| (body, permit)))
         });
         match timeout(self.limits.request_timeout, reading).await {
@@ -251,15 +251,10 @@ impl Service {
     pub(super) fn record_answer(
         &self,
         client: &Client,
-        found: Result<Found, Unavailable>,
+        found: Result<ChunkBody, Unavailable>,
     ) -> GetOutcome {
         let (outcome, status) = match found {
-            Ok(Found { body, is_charged }) => {
-                if !is_charged {
-                    self.record_bytes(client, body.length());
-                }
-                (GetOutcome::Found(body), Status::Ok)
-            }
+            Ok(body) => (GetOutcome::Found(body), Status::Ok),
             Err(unavailable) => (GetOutcome::Unavailable(unavailable), unavailable.status),
         };
         self.metrics.count_answer(client.transport, status.name());

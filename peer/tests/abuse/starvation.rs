@@ -5,6 +5,7 @@ use crate::gate::{StalledSource, Stalls};
 use crate::session::{Session, cancel, get_request, parse_get, read_all, send_all};
 use crate::stub_http_server::{StubHttpServer, StubResponse};
 use crate::test_peer::{TEST_TIMEOUT, TestPeer, chunk};
+use crate::tracked_source::TrackedSource;
 use antway_peer::address::Address;
 use antway_peer::limits::MAX_CACHE_WRITES;
 use antway_peer::source::Chunk;
@@ -280,5 +281,40 @@ async fn a_client_pays_for_chunks_of_upstreams_that_it_cancels() {
         timeout(TEST_TIMEOUT, stored).await.unwrap();
     }
     assert!((1..16).contains(&fetched), "{fetched} of 32");
+    peer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_pays_for_stored_chunks_that_it_cancels() {
+    let flags = ["--max-bytes-per-second=100000", "--limit-loopback"];
+    let (peer, live) = TrackedSource::start(&flags).await;
+    let chunk = peer.store_chunk(1, 1 << 20).await;
+    let session = Session::open(&peer.peer).await;
+    let mut is_refused = false;
+    for _ in 0..32 {
+        let (mut send, mut recv) = session.stream().await;
+        send_all(&mut send, &get_request(&[chunk.address()])).await;
+        send.quic_stream_mut().finish().unwrap();
+        let mut status = [0];
+        let is_reading = async {
+            while live.now() == 0 {
+                sleep(Duration::from_millis(1)).await;
+            }
+        };
+        tokio::select! {
+            () = is_reading => {}
+            answered = recv.read_exact(&mut status) => {
+                answered.unwrap();
+                assert_eq!(status, [2], "busy");
+                is_refused = true;
+                break;
+            }
+        }
+        cancel(recv);
+        while live.now() > 0 {
+            sleep(Duration::from_millis(1)).await;
+        }
+    }
+    assert!(is_refused, "32 cancelled reads cost nothing");
     peer.stop().await;
 }
