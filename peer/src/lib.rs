@@ -21,6 +21,7 @@ pub mod connection_slots;
 pub mod data_map;
 pub mod deny_list;
 mod durable_file;
+mod frame_budget;
 pub mod http;
 mod info;
 pub mod limits;

@@ -5,8 +5,10 @@
 //!
 //! [`HeadLimiter`]: super::head_limiter::HeadLimiter
 
-use super::frame_budget::FrameBudget;
-use crate::limits::{HTTP_READ_BYTES, SHORT_HTTP_HEAD_BYTES};
+use crate::frame_budget::FrameBudget;
+use crate::limits::{
+    HTTP_READ_BYTES, HTTP2_FRAME_BURST, HTTP2_FRAMES_PER_SECOND, SHORT_HTTP_HEAD_BYTES,
+};
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -56,7 +58,7 @@ impl<S> Http2Heads<S> {
             permit: None,
             head_timeout,
             timer: None,
-            budget: FrameBudget::new(),
+            budget: FrameBudget::new(HTTP2_FRAME_BURST, HTTP2_FRAMES_PER_SECOND),
             pause: None,
         }
     }

@@ -8,7 +8,6 @@ mod connection;
 mod cors;
 mod endpoint;
 mod error;
-mod frame_budget;
 mod head_limiter;
 mod http2_heads;
 mod lingering;

@@ -3,12 +3,14 @@
 use super::H3_NO_ERROR;
 use super::request::{self, SessionContext};
 use crate::connection_slots::{Activity, Slot};
+use crate::frame_budget::FrameBudget;
+use crate::limits::{SESSION_STREAM_BURST, SESSION_STREAMS_PER_SECOND};
 use crate::protocol::{self, ErrorCode};
 use crate::service::Service;
 use crate::shutdown::Shutdown;
 use std::sync::Arc;
 use tokio::task::JoinSet;
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 use wtransport::endpoint::{IncomingSession, SessionRequest};
 use wtransport::error::ConnectionError;
 use wtransport::{Connection, VarInt};
@@ -88,9 +90,14 @@ async fn serve_streams(
     // When the session ends, dropping the set aborts all its streams.
     let mut streams = JoinSet::new();
     let mut idle_since = Instant::now();
+    let mut budget = FrameBudget::new(SESSION_STREAM_BURST, SESSION_STREAMS_PER_SECOND);
     loop {
+        // Meanwhile the client gets no credit for more streams.
+        let pause = budget.pause(Instant::now().into_std());
+        let may_accept = pause.is_none();
         tokio::select! {
-            accepted = connection.accept_bi() => {
+            accepted = connection.accept_bi(), if may_accept => {
+                budget.spend(1);
                 let Ok((mut send, recv)) = accepted else { return };
                 if shutdown.is_stopping() {
                     let code = quic_code(ErrorCode::ShuttingDown);
@@ -103,13 +110,16 @@ async fn serve_streams(
                 let activity = Arc::clone(activity);
                 streams.spawn(request::serve(send, recv, context, service, activity));
             }
-            accepted = connection.accept_uni() => {
+            accepted = connection.accept_uni(), if may_accept => {
+                budget.spend(1);
                 let Ok(stream) = accepted else { return };
                 stream.stop(quic_code(ErrorCode::BadRequest));
             }
-            received = connection.receive_datagram() => {
+            received = connection.receive_datagram(), if may_accept => {
+                budget.spend(1);
                 if received.is_err() { return }
             }
+            () = sleep(pause.unwrap_or_default()), if !may_accept => {}
             Some(_) = streams.join_next() => idle_since = Instant::now(),
             () = sleep_until(idle_since + idle_timeout), if streams.is_empty() => return,
             () = activity.evicted() => return,

@@ -1,20 +1,25 @@
-//! Limits the frames of an HTTP/2 connection that bring the peer little, such as pings, settings, windows of one byte and
-//! uploads in tiny parts. Each costs about as much time as a small request, and no other limit counts it.
+//! Limits what a client sends that moves almost no bytes: frames of HTTP/2, such as pings, settings, windows of one byte and
+//! uploads in tiny parts; streams and datagrams of WebTransport. Each costs about as much time as a small request, and no other
+//! limit counts it.
 
-use crate::limits::{HTTP2_FRAME_BURST, HTTP2_FRAMES_PER_SECOND, HTTP2_FREE_FRAME_BYTES};
+use crate::limits::HTTP2_FREE_FRAME_BYTES;
 use std::time::{Duration, Instant};
 
 /// The number of frames that the client may send now. It is below zero after a burst.
 pub struct FrameBudget {
     frames: f64,
+    burst: f64,
+    per_second: f64,
     refilled_at: Instant,
 }
 
 impl FrameBudget {
     /// The budget of a new connection.
-    pub fn new() -> Self {
+    pub fn new(burst: f64, per_second: f64) -> Self {
         Self {
-            frames: HTTP2_FRAME_BURST,
+            frames: burst,
+            burst,
+            per_second,
             refilled_at: Instant::now(),
         }
     }
@@ -33,23 +38,24 @@ impl FrameBudget {
     pub fn pause(&mut self, now: Instant) -> Option<Duration> {
         let elapsed = now.saturating_duration_since(self.refilled_at);
         self.refilled_at = now;
-        self.add(elapsed.as_secs_f64() * HTTP2_FRAMES_PER_SECOND);
+        self.add(elapsed.as_secs_f64() * self.per_second);
         let debt = 1.0 - self.frames;
-        (debt > 0.0).then(|| Duration::from_secs_f64(debt / HTTP2_FRAMES_PER_SECOND))
+        (debt > 0.0).then(|| Duration::from_secs_f64(debt / self.per_second))
     }
 
     fn add(&mut self, frames: f64) {
-        self.frames = (self.frames + frames).min(HTTP2_FRAME_BURST);
+        self.frames = (self.frames + frames).min(self.burst);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::{HTTP2_FRAME_BURST, HTTP2_FRAMES_PER_SECOND};
 
     #[test]
     fn frames_beyond_the_burst_make_a_pause() {
-        let mut budget = FrameBudget::new();
+        let mut budget = FrameBudget::new(HTTP2_FRAME_BURST, HTTP2_FRAMES_PER_SECOND);
         let now = budget.refilled_at;
         budget.spend(HTTP2_FRAME_BURST as usize - 1);
         assert_eq!(budget.pause(now), None);
@@ -62,7 +68,7 @@ mod tests {
 
     #[test]
     fn frames_that_move_bytes_are_free() {
-        let mut budget = FrameBudget::new();
+        let mut budget = FrameBudget::new(HTTP2_FRAME_BURST, HTTP2_FRAMES_PER_SECOND);
         let now = budget.refilled_at;
         for _ in 0..100_000 {
             budget.spend(1);
