@@ -107,8 +107,11 @@ impl Access {
             None => Ok(()),
             Some(ip) if !self.connection_rate.admit(ip) => Err(Refusal::Rate),
             // Connections of a network beyond its own rate do not take from the rate of all.
-            Some(_) if !self.total_connection_rate.admit() => Err(Refusal::TotalRate),
-            Some(_) => Ok(()),
+            Some(ip) => {
+                let is_modest = !self.connection_rate.is_half_used(ip);
+                let is_admitted = self.total_connection_rate.admit(is_modest);
+                is_admitted.then_some(()).ok_or(Refusal::TotalRate)
+            }
         }
     }
 

@@ -154,10 +154,15 @@ impl TotalRateLimiter {
         }))
     }
 
-    /// Whether one more request is allowed. If so, the request is counted.
-    pub fn admit(&self) -> bool {
+    /// Whether one more request is allowed. If so, the request is counted. Half of the requests that can accumulate are for
+    /// clients that are `modest`, as many others must not use up all.
+    pub fn admit(&self, is_modest: bool) -> bool {
         self.with_bucket(|bucket| {
-            let is_admitted = bucket.allows_request();
+            let reserve = match is_modest {
+                true => 0.0,
+                false => bucket.max_requests() / 2.0,
+            };
+            let is_admitted = bucket.requests - 1.0 >= reserve;
             if is_admitted {
                 bucket.requests -= 1.0;
             }
@@ -187,12 +192,13 @@ mod tests {
 
     #[test]
     fn a_total_limits_all_clients_together() {
-        assert!((0..100).all(|_| TotalRateLimiter::new(None).admit()));
+        assert!((0..100).all(|_| TotalRateLimiter::new(None).admit(false)));
         let limiter = TotalRateLimiter::new(Some(2));
         let burst = 2 * RATE_LIMIT_BURST.as_secs() as usize;
         assert!(!limiter.is_half_used());
-        let admitted = (0..100).filter(|_| limiter.admit()).count();
-        assert_eq!(admitted, burst);
+        let admitted = |is_modest| (0..100).filter(|_| limiter.admit(is_modest)).count();
+        assert_eq!(admitted(false), burst / 2);
+        assert_eq!(admitted(true), burst / 2);
         assert!(limiter.is_half_used());
     }
 
