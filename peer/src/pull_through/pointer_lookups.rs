@@ -26,14 +26,19 @@ pub struct PointerLookups {
     upstreams: Arc<UpstreamSet>,
     lifetime: Duration,
     flights: SingleFlight<Option<Bytes>>,
-    remembered: Arc<Mutex<LruCache<FetchKey, Remembered>>>,
+    remembered: Arc<Mutex<Remembered>>,
 }
 
-/// The result of a lookup.
-#[derive(Clone)]
+/// The results of lookups. Requests for absent pointers do not take the place of records: those protect against older ones.
 struct Remembered {
-    /// The newest record that was ever seen. `None` if no upstream had one.
-    record: Option<Bytes>,
+    records: LruCache<FetchKey, SeenRecord>,
+    /// The pointers that no upstream had, and until when that is believed.
+    absent: LruCache<FetchKey, Instant>,
+}
+
+/// The newest record that was ever seen.
+struct SeenRecord {
+    record: Bytes,
     fresh_until: Instant,
 }
 
@@ -44,7 +49,10 @@ impl PointerLookups {
             upstreams,
             lifetime: config.pointer_lifetime,
             flights: SingleFlight::new(config.abandoned_lookups),
-            remembered: Arc::new(Mutex::new(LruCache::new(REMEMBERED_POINTERS))),
+            remembered: Arc::new(Mutex::new(Remembered {
+                records: LruCache::new(REMEMBERED_POINTERS),
+                absent: LruCache::new(REMEMBERED_POINTERS),
+            })),
         }
     }
 
@@ -76,8 +84,9 @@ impl PointerLookups {
             Err(error) => {
                 let known = self
                     .lock()
+                    .records
                     .peek(&key)
-                    .and_then(|known| known.record.clone());
+                    .map(|seen| seen.record.clone());
                 let newest = pointer::newest(stored, Vec::from_iter(known));
                 newest.map(Some).ok_or(error)
             }
@@ -85,8 +94,16 @@ impl PointerLookups {
     }
 
     fn recent_result(&self, key: FetchKey) -> Option<Option<Bytes>> {
-        let remembered = self.lock().get(&key).cloned()?;
-        (Instant::now() < remembered.fresh_until).then_some(remembered.record)
+        let now = Instant::now();
+        let mut remembered = self.lock();
+        if let Some(seen) = remembered.records.get(&key) {
+            return (now < seen.fresh_until).then(|| Some(seen.record.clone()));
+        }
+        let is_absent = remembered
+            .absent
+            .get(&key)
+            .is_some_and(|until| now < *until);
+        is_absent.then_some(None)
     }
 
     async fn look_up(&self, key: FetchKey, lookup: Lookup) -> Result<Option<Bytes>, SourceError> {
@@ -131,22 +148,23 @@ impl PointerLookups {
             }
         }
         let mut remembered = self.lock();
-        let known = remembered.pop(&key).and_then(|known| known.record);
+        let known = remembered.records.pop(&key).map(|seen| seen.record);
         let is_answered = !records.is_empty() || reported_error.is_none();
         let record = pointer::newest(known, records);
         let fresh_until = match is_answered {
             true => Instant::now() + self.lifetime,
             false => Instant::now(),
         };
-        if is_answered || record.is_some() {
-            let record = record.clone();
-            remembered.put(
+        if let Some(record) = record.clone() {
+            remembered.records.put(
                 key,
-                Remembered {
+                SeenRecord {
                     record,
                     fresh_until,
                 },
             );
+        } else if is_answered {
+            remembered.absent.put(key, fresh_until);
         }
         match (record, reported_error) {
             (None, Some(error)) => Err(error),
@@ -192,7 +210,7 @@ impl PointerLookups {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, LruCache<FetchKey, Remembered>> {
+    fn lock(&self) -> MutexGuard<'_, Remembered> {
         self.remembered
             .lock()
             .unwrap_or_else(PoisonError::into_inner)

@@ -126,3 +126,32 @@ async fn a_slow_lookup_of_a_pointer_continues_after_the_client_got_busy() {
     assert_eq!(upstream.request_heads().len(), 1);
     peer.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn requests_for_absent_pointers_do_not_bring_an_older_one_back() {
+    let newest = Arc::new(Semaphore::new(1));
+    let upstream = StubHttpServer::start({
+        let newest = Arc::clone(&newest);
+        move |asked| match (asked == path(), newest.try_acquire()) {
+            (false, _) => StubResponse::new(404, ""),
+            (true, Ok(permit)) => {
+                permit.forget();
+                StubResponse::new(200, record(7))
+            }
+            (true, Err(_)) => StubResponse::new(200, record(0)),
+        }
+    })
+    .await;
+    let flag = format!("--upstream={}", upstream.url);
+    let peer = TestPeer::start(&[&flag, "--pointer-lifetime=1ms"]).await;
+    assert!(peer.get(&path()).await.body == record(7));
+    for n in 0..1100 {
+        let absent = format!(
+            "/pointer/{}",
+            Address::from(*blake3::hash(&[n as u8, (n >> 8) as u8]).as_bytes())
+        );
+        assert_eq!(peer.get(&absent).await.status, 404);
+    }
+    assert!(peer.get(&path()).await.body == record(7));
+    peer.stop().await;
+}
