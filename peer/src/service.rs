@@ -309,8 +309,12 @@ fn status_of_error(address: Address, error: &SourceError) -> Unavailable {
             retry_after: Some(*after),
         },
         SourceError::Denied => Status::Denied.into(),
-        SourceError::Failed(_) | SourceError::Unreachable(_) => {
+        SourceError::Failed(_) => {
             tracing::error!(%address, %error, "source failed");
+            Status::Failed.into()
+        }
+        SourceError::Unreachable(_) => {
+            tracing::debug!(%address, %error, "no upstream answered");
             Status::Failed.into()
         }
     }

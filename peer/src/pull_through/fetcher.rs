@@ -277,7 +277,8 @@ impl Fetcher {
             _ => 0,
         };
         if let Err(error) = &chunk {
-            tracing::warn!(%address, upstream = name, outcome, %error, "upstream request failed");
+            // Clients cause these. The circuit breaker warns about an upstream that fails.
+            tracing::debug!(%address, upstream = name, outcome, %error, "upstream request failed");
         }
         self.metrics
             .record_request(name, outcome, bytes, started.elapsed());
