@@ -110,6 +110,7 @@ describe('the relay', () => {
       if (i % 50 === 0) await new Promise((resolve) => setTimeout(resolve, 2));
     }
     await expect.poll(() => link.tally.up.sent).toBe(2_000);
+    await expect.poll(() => link.tally.down.sent).toBe(2_000 - link.tally.up.lost);
     await expect.poll(() => answers).toBe(link.tally.down.sent - link.tally.down.lost);
     for (const { sent, lost } of [link.tally.up, link.tally.down]) {
       expect(lost / sent).toBeGreaterThan(0.06);
