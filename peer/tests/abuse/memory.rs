@@ -101,7 +101,10 @@ async fn http_clients_that_read_nothing_pin_no_more_than_the_bound() {
     let (peer, live) = TrackedSource::start(&["--max-chunks-in-memory=4"]).await;
     let chunk = peer.store_chunk(1, MAX_CHUNK_BYTES as usize).await;
     let authority = peer.peer.http().strip_prefix("http://").unwrap();
-    let get = format!("GET /chunk/{} HTTP/1.1\r\nHost: x\r\n\r\n", chunk.address());
+    let get = format!(
+        "GET /chunk/{} HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        chunk.address()
+    );
     let mut clients = Vec::new();
     for _ in 0..16 {
         let mut client = TcpStream::connect(authority).await.unwrap();
@@ -136,7 +139,7 @@ async fn the_slowest_readers_lose_their_responses_when_others_wait_for_memory() 
     let authority = peer.peer.http().strip_prefix("http://").unwrap();
     let mut http = TcpStream::connect(authority).await.unwrap();
     let path = format!("/chunk/{}", chunk.address());
-    let request = format!("GET {path} HTTP/1.1\r\nHost: x\r\n\r\n");
+    let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n");
     http.write_all(request.repeat(64).as_bytes()).await.unwrap();
     while live.now() < 2 * MAX_CHUNK_BYTES as usize {
         sleep(Duration::from_millis(10)).await;

@@ -113,7 +113,7 @@ async fn a_client_of_a_proxy_gets_only_its_share_of_the_requests_at_a_time() {
         let address = Address::of(&[seed]);
         let mut stream = connect_from("127.0.0.2", &peer).await;
         let get = format!(
-            "GET /chunk/{address} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-Forwarded-For: 203.0.113.7\r\n\r\n"
+            "GET /chunk/{address} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nX-Forwarded-For: 203.0.113.7\r\n\r\n"
         );
         stream.write_all(get.as_bytes()).await.unwrap();
         waiting.push(stream);

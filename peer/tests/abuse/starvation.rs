@@ -69,7 +69,10 @@ async fn stored_chunks_are_answered_while_more_misses_than_permits_wait() {
     let mut connections = Vec::new();
     for seed in 128..160 {
         let mut stream = TcpStream::connect(authority).await.unwrap();
-        let get = format!("GET /chunk/{} HTTP/1.1\r\nHost: x\r\n\r\n", absent(seed));
+        let get = format!(
+            "GET /chunk/{} HTTP/1.1\r\nHost: localhost\r\n\r\n",
+            absent(seed)
+        );
         stream.write_all(get.as_bytes()).await.unwrap();
         connections.push(stream);
     }
@@ -169,7 +172,7 @@ async fn networks_with_many_lookups_leave_some_to_others() {
         for seed in 0..32 {
             let mut stream = connect_from(&format!("127.0.1.{network}"), &peer).await;
             let address = absent(100 * network + seed);
-            let get = format!("GET /chunk/{address} HTTP/1.1\r\nHost: x\r\n\r\n");
+            let get = format!("GET /chunk/{address} HTTP/1.1\r\nHost: localhost\r\n\r\n");
             stream.write_all(get.as_bytes()).await.unwrap();
             waiting.push(stream);
         }

@@ -111,7 +111,10 @@ async fn releases_all_resources_of_disconnected_clients() {
     assert_eq!(first.put(b"", chunk.bytes()).await[0], 0);
     first.connection.close(0_u32.into(), b"");
     let authority = base.strip_prefix("http://").unwrap();
-    let get = format!("GET /chunk/{} HTTP/1.1\r\nHost: x\r\n\r\n", chunk.address());
+    let get = format!(
+        "GET /chunk/{} HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        chunk.address()
+    );
     let files = || {
         let folder = format!("/proc/{}/fd", peer.id());
         fs::read_dir(folder).unwrap().count()

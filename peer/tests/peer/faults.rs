@@ -91,7 +91,7 @@ async fn the_fault_reset_aborts_in_the_middle_of_the_bytes() {
     let authority = peer.peer.http().strip_prefix("http://").unwrap();
     let mut http = TcpStream::connect(authority).await.unwrap();
     let get = format!(
-        "GET /chunk/{} HTTP/1.1\r\nHost: x\r\n\r\n",
+        "GET /chunk/{} HTTP/1.1\r\nHost: localhost\r\n\r\n",
         requested.address()
     );
     http.write_all(get.as_bytes()).await.unwrap();
@@ -143,7 +143,7 @@ async fn aborts_a_transfer_that_takes_too_long() {
     let authority = peer.peer.http().strip_prefix("http://").unwrap();
     let mut http = TcpStream::connect(authority).await.unwrap();
     let get = format!(
-        "GET /chunk/{} HTTP/1.1\r\nHost: x\r\n\r\n",
+        "GET /chunk/{} HTTP/1.1\r\nHost: localhost\r\n\r\n",
         requested.address()
     );
     http.write_all(get.as_bytes()).await.unwrap();

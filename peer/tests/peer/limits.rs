@@ -102,7 +102,7 @@ async fn closes_idle_and_incomplete_http_requests() {
     ])
     .await;
     let authority = peer.peer.http().strip_prefix("http://").unwrap();
-    for beginning in ["", "GET / HT", "GET / HTTP/1.1\r\nHost: x\r\n"] {
+    for beginning in ["", "GET / HT", "GET / HTTP/1.1\r\nHost: localhost\r\n"] {
         let mut stream = TcpStream::connect(authority).await.unwrap();
         stream.write_all(beginning.as_bytes()).await.unwrap();
         let mut rest = Vec::new();
@@ -111,7 +111,7 @@ async fn closes_idle_and_incomplete_http_requests() {
     }
     let mut keep_alive = TcpStream::connect(authority).await.unwrap();
     keep_alive
-        .write_all(b"GET /-/health HTTP/1.1\r\nHost: x\r\n\r\n")
+        .write_all(b"GET /-/health HTTP/1.1\r\nHost: localhost\r\n\r\n")
         .await
         .unwrap();
     let mut rest = Vec::new();

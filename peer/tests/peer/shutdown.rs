@@ -39,7 +39,10 @@ async fn completes_running_responses_and_refuses_new_requests() {
     send_all(&mut send, &get_request(&[chunk.address()])).await;
     send.quic_stream_mut().finish().unwrap();
     let mut http = TcpStream::connect(&authority).await.unwrap();
-    let get = format!("GET /chunk/{} HTTP/1.1\r\nHost: x\r\n\r\n", chunk.address());
+    let get = format!(
+        "GET /chunk/{} HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        chunk.address()
+    );
     http.write_all(get.as_bytes()).await.unwrap();
     let sent = r#"antway_peer_sent_bytes_total{transport="webtransport"}"#;
     peer.wait_for_metric(sent, |sent| sent > 5).await;

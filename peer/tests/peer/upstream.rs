@@ -199,7 +199,7 @@ async fn a_chunk_that_comes_after_the_client_has_gone_is_there_when_it_asks_agai
     let peer = TestPeer::start(&[&upstream(&slow.url), "--upstream-timeout=60s"]).await;
     let authority = peer.peer.http().strip_prefix("http://").unwrap();
     let mut client = TcpStream::connect(authority).await.unwrap();
-    let get = format!("GET {} HTTP/1.1\r\nHost: x\r\n\r\n", path(&wanted));
+    let get = format!("GET {} HTTP/1.1\r\nHost: localhost\r\n\r\n", path(&wanted));
     client.write_all(get.as_bytes()).await.unwrap();
     slow.wait_for_requests(1).await;
     drop(client);
