@@ -152,9 +152,11 @@ async fn says_how_many_nodes_have_the_state() {
     for response in [peer.get(&path).await, head(&peer, &path).await] {
         assert_eq!(response.header("antway-holding-nodes"), Some("3"));
         assert_eq!(response.header("antway-other-nodes"), Some("2"));
-        let exposed = response.header("access-control-expose-headers").unwrap();
-        assert!(exposed.contains("Antway-Holding-Nodes, Antway-Other-Nodes"));
     }
+    let of_page = [("Origin", "http://localhost:5173")];
+    let response = request(peer.peer.http(), "GET", &path, &of_page, b"").await;
+    let exposed = response.header("access-control-expose-headers").unwrap();
+    assert!(exposed.contains("Antway-Holding-Nodes, Antway-Other-Nodes"));
     // The peer's own store is no node.
     let own = peer.get(&format!("/pointer/{}", owner.address())).await;
     assert_eq!(own.header("antway-holding-nodes"), None);

@@ -168,12 +168,15 @@ async fn open_writes_are_allowed_for_own_pages() {
         let expected = if may_http { 201 } else { 403 };
         let response = put(&peer, &chunk(seed, 100), &[("Origin", origin)]).await;
         assert_eq!(response.status, expected, "{origin}");
-        let session = Session::connect(url, &hashes, Some(origin)).await.unwrap();
-        let answer = session.put(b"", chunk(seed, 200).bytes()).await;
-        assert_eq!(answer[0] == 0, may_web_transport, "{origin}");
+        let stored = match Session::connect(url, &hashes, Some(origin)).await {
+            Ok(session) => session.put(b"", chunk(seed, 200).bytes()).await[0] == 0,
+            Err(_refused) => false,
+        };
+        assert_eq!(stored, may_web_transport, "{origin}");
         let preflight = preflight(&peer, origin).await;
-        let methods = preflight.header("access-control-allow-methods").unwrap();
-        assert_eq!(methods.contains("PUT"), may_http, "{origin}");
+        let methods = preflight.header("access-control-allow-methods");
+        let may_put = methods.is_some_and(|methods| methods.contains("PUT"));
+        assert_eq!(may_put, may_http, "{origin}");
     }
     peer.stop().await;
 }
