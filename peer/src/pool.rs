@@ -89,7 +89,7 @@ impl Pool {
         })
     }
 
-    /// Takes units, if the client may have them now, and nobody waits for its own. `recent` is the use of the client's
+    /// Takes units, if the client may have them now, and no other one waits for its own. `recent` is the use of the client's
     /// network and of its site. An exempt client has none.
     fn try_acquire(
         self: &Arc<Self>,
