@@ -24,6 +24,22 @@ test('a site runs its scripts on an origin of its own, is pinned there by the li
   await page.waitForFunction(() => document.title === 'Running');
   expect(page.url()).toBe(`${origin}/`);
 
+  // The visit counts after a second.
+  await page.waitForFunction(
+    async () => {
+      if (!(await indexedDB.databases()).some(({ name }) => name === 'antway')) return false;
+      return new Promise((resolve, reject) => {
+        const opening = indexedDB.open('antway');
+        opening.onerror = () => reject(opening.error);
+        opening.onsuccess = () => {
+          const reading = opening.result.transaction('settings').objectStore('settings').count('seenAt');
+          reading.onsuccess = () => resolve(reading.result > 0);
+          opening.result.close();
+        };
+      });
+    },
+    { polling: 250 },
+  );
   // A shell in the background asks the worker nothing.
   await shell.bringToFront();
   await shell.evaluate(() => {
