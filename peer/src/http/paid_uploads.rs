@@ -215,12 +215,9 @@ async fn store(
     if service.is_denied(address) {
         return Err(HttpError::Denied);
     }
-    let _memory = service.acquire_chunk(client).await.ok_or(HttpError::Busy)?;
+    let _permits = service.acquire_paid(client).await.ok_or(HttpError::Busy)?;
     let max_bytes = PLAN_LENGTH_BYTES as u32 + MAX_PLAN_BYTES + kind.max_bytes();
     let mut bytes = read(service, client, body, max_bytes).await?;
-    // A slow client keeps no other one from the network.
-    let place = service.acquire_paid_place(client).await;
-    let _place = place.ok_or(HttpError::Busy)?;
     let payment = split_payment(&mut bytes)?;
     let record = payment.record();
     let is_of_kind = matches!(record, RecordName::Chunk(_)) == (kind == Kind::Chunk);

@@ -64,16 +64,11 @@ impl Service {
     /// Waits for a place among the requests that may wait for the network, and for the memory of a chunk. `None` if the
     /// client has to try again. The places leave most of the memory to other requests.
     pub async fn acquire_paid(&self, client: &Client) -> Option<(PaidPermit, MemoryPermit)> {
-        let place = self.acquire_paid_place(client).await?;
-        Some((place, self.acquire_chunk(client).await?))
-    }
-
-    /// Waits for a place only, for a request that has its memory.
-    pub async fn acquire_paid_place(&self, client: &Client) -> Option<PaidPermit> {
         let account = self.account(client);
         let requests = &self.paid().requests;
         let acquiring = account.acquire(|network| &network.paid_requests, requests);
-        timeout(self.limits.request_timeout, acquiring).await.ok()
+        let place = timeout(self.limits.request_timeout, acquiring).await.ok()?;
+        Some((place, self.acquire_chunk(client).await?))
     }
 
     /// Waits for a place among the reads of the network. `None` if the client has to try again.
