@@ -138,7 +138,7 @@ async function noteFor(answer: Promise<unknown>): Promise<Response | undefined> 
 }
 
 /** Whether the browser probably saves the answer, as far as the URL tells. */
-export function isSaved(target: ContentTarget): boolean {
+function isSaved(target: ContentTarget): boolean {
   return asksForFile(target) || typeMatches(target, isSavedType);
 }
 

@@ -132,7 +132,10 @@ impl RequestContext {
         reader: Arc<Reader>,
         is_multiplexed: bool,
     ) -> Result<Response<(Body, RequestGuards)>, Infallible> {
+        let client = self.client_of(&request, reader);
         if has_long_name(request.headers()) || !is_multiplexed && has_unread_body(&request) {
+            // It counts for the client's rate, as every request.
+            self.endpoint.service.admits(&client);
             // The body is not read. The next request would begin after it.
             let mut response = HttpError::BadRequest.into_response();
             if !is_multiplexed {
@@ -141,7 +144,6 @@ impl RequestContext {
             }
             return Ok(response.map(|body| (body, guards)));
         }
-        let client = self.client_of(&request, reader);
         let has_many_requests = client.ip != self.hop || is_multiplexed && !self.is_proxy;
         if has_many_requests && is_metered(&request) {
             match self.endpoint.service.access.begin_request(client.ip) {

@@ -152,11 +152,9 @@ impl Service {
         }
         let is_charged = self.look_up(client, address, via).await? || is_charged;
         let permit = self.acquire_chunk(client).await.ok_or(Status::Busy)?;
-        match self.read(client, address, permit, is_charged).await? {
-            Some(body) => Ok(body),
-            // Other chunks arrived while the client waited for memory, and the store did not take this one.
-            None => Err(Status::Busy.into()),
-        }
+        let read = self.read(client, address, permit, is_charged).await?;
+        // Other chunks may have arrived while the client waited for memory, so that the store did not take this one.
+        read.ok_or_else(|| Status::Busy.into())
     }
 
     /// Reads a chunk that is at hand. Its bytes count for the client's rate, also if the client cancels meanwhile, unless

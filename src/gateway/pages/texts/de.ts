@@ -39,7 +39,7 @@ export const de: PageTexts = {
   },
   missing: (path) => `Diese Website hat keine Datei „${path}“.`,
   saving: { title: 'Der Browser speichert diese Datei', save: 'Datei speichern' },
-  opening: { title: 'Diese Website öffnet sich unter ihrem eigenen Ursprung', open: 'Website öffnen' },
+  opening: { title: 'Die Website wird geöffnet', open: 'Website öffnen' },
   siteStart: 'Startseite dieser Website',
   filesOf: (folder) => (folder === '' ? 'Dateien dieser Website' : `Dateien in ${folder}`),
   details: 'Einzelheiten',

@@ -38,7 +38,7 @@ export const en: PageTexts = {
   },
   missing: (path) => `This site has no file “${path}”.`,
   saving: { title: 'Your browser saves this file', save: 'Save the file' },
-  opening: { title: 'This site opens on its own origin', open: 'Open the site' },
+  opening: { title: 'Opening the site', open: 'Open the site' },
   siteStart: 'Start page of this site',
   filesOf: (folder) => (folder === '' ? 'Files of this site' : `Files in ${folder}`),
   details: 'Details',
