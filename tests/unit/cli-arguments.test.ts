@@ -55,6 +55,9 @@ describe('the command line', () => {
     [['peers', '--timeout', '0']],
     [['completion', 'tcsh']],
     [['peer']],
+    [['peer', '--store', 'x', '--allow-origin', 'https://a.example/']],
+    [['peer', '--store', 'x', '--allow-origin', 'https://a.example,b.example']],
+    [['peer', '--store', 'x', '--allow-origin', '']],
   ])('is refused: %j', async (args: string[]) => {
     await expect(runProgram(args, { env: {}, signal })).rejects.toThrow(UsageError);
   });

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { AntwayError } from '../../errors.ts';
 import { FolderPeerStore } from '../../node-peer/folder-store.ts';
@@ -19,8 +19,7 @@ interface PeerCommandOptions {
   /** The file that replaces the gateway's `antway.json`. */
   webConfig?: string;
   allowOpenWrites?: true;
-  /** Origins, with commas. */
-  allowOrigin?: string;
+  allowOrigin?: string[];
 }
 
 export function define(command: Command, { signal }: CommandContext): void {
@@ -35,6 +34,7 @@ export function define(command: Command, { signal }: CommandContext): void {
     .option(
       '--allow-origin <origins>',
       'the pages of other hosts that may use the peer, with commas, such as https://example.org; * is all',
+      parseOrigins,
     )
     .option('--web <folder>', 'serve the built gateway in this folder too')
     .option('--web-config <file>', 'the gateway’s antway.json (default: the one in the folder of --web)')
@@ -44,6 +44,18 @@ export function define(command: Command, { signal }: CommandContext): void {
       '\nFor a public peer, WebTransport or the Autonomi network, use the program antway-peer.',
     )
     .action((options: PeerCommandOptions) => peerCommand(options, signal));
+}
+
+/** @throws InvalidArgumentError for a text that no browser sends as an origin. */
+function parseOrigins(text: string): string[] {
+  const origins = text.split(',').map((origin) => origin.trim());
+  const wrong = origins.find(
+    (origin) => origin !== '*' && !(URL.canParse(origin) && new URL(origin).origin === origin),
+  );
+  if (wrong === undefined) return origins;
+  throw new InvalidArgumentError(
+    `“${wrong}” is not * or an origin such as https://example.org, without a path.`,
+  );
 }
 
 /** A message of the parent process: pass all requests on to the server at this origin; null ends that. */
@@ -68,7 +80,7 @@ async function peerCommand(options: PeerCommandOptions, signal: AbortSignal): Pr
     store,
     blake3,
     write: options.allowOpenWrites ? 'open' : 'none',
-    allowOrigins: options.allowOrigin?.split(','),
+    allowOrigins: options.allowOrigin,
     ...(options.web !== undefined && { web: { folder: options.web, config: options.webConfig } }),
     version: packageJson.version,
   }).catch((error) => {
