@@ -124,7 +124,7 @@ attack(
 attack(
   group,
   'sets cookies for the gateway’s name, so that other sites send and read them',
-  'The other site reads none of them, at no path.',
+  'No HTML document of the other site reads them, at any path.',
   async () => {
     const attacker = await publishSite({ 'index.html': page('Attacker') });
     const victim = await publishSite({
@@ -174,7 +174,7 @@ attack(
 attack(
   group,
   'another website asks a peer on the user’s machine which chunks it has',
-  'The peer refuses every request and navigation of that website.',
+  'The peer refuses the requests of that website.',
   async () => {
     const { peer } = scene();
     const stored = await publishSite({ 'index.html': page('Stored') });
