@@ -1,8 +1,9 @@
 //! The open connections of one transport, and the limits on their number.
 //!
 //! Each connection needs a slot. One client network gets only a part of the slots. If all slots are taken, a new
-//! connection takes the slot of an idle one, or of one whose client does not read. So clients cannot lock others out
-//! with connections that they do not use.
+//! connection takes the slot of an idle one, or of one whose client does not read. If there is none, it takes one of a
+//! network that has many more. So clients cannot lock others out with connections that they do not use, and few networks
+//! cannot lock others out with requests that wait.
 
 mod activity;
 
@@ -22,6 +23,9 @@ const LOWERING_INTERVAL: Duration = Duration::from_secs(1);
 /// Without another reduction, the number of connections doubles after each of these intervals, up to the limit. Files may
 /// have run out for a short time only.
 const RAISING_INTERVAL: Duration = Duration::from_secs(5);
+
+/// If all slots are busy, a network with this many times the connections of another gives it one.
+const GREEDY_FACTOR: usize = 4;
 
 /// The slots of one transport.
 pub struct ConnectionSlots {
@@ -123,7 +127,8 @@ impl ConnectionSlots {
         self.check_networks(&state, networks)?;
         let mut is_reserved = false;
         let total = self.total(&state);
-        if state.entries.len() - state.reserved >= total && !state.evict(false) {
+        let is_full = state.entries.len() - state.reserved >= total;
+        if is_full && !state.evict(false) && !state.evict_from_greedy(networks) {
             if state.reserved >= self.limits.reserved && !state.evict(true) {
                 return Err(Refusal::Full);
             }
@@ -283,12 +288,31 @@ impl State {
                 (connections, idle_since.is_some(), Reverse(since), id)
             })
         });
-        let Some((_, _, _, id)) = unused.max() else {
+        let id = unused.max().map(|(_, _, _, id)| id);
+        self.close(id)
+    }
+
+    /// Closes a connection in use of the network with the most connections, if it has many more than the network of a new
+    /// one: the newest, which has done the least. `false` if no network has so many.
+    fn evict_from_greedy(&mut self, newcomer: Option<ClientNetworks>) -> bool {
+        let count = |networks: ClientNetworks| {
+            let counts = networks.all().map(|network| self.count(network));
+            counts.max().unwrap_or(0)
+        };
+        let least = GREEDY_FACTOR * (newcomer.map_or(0, count) + 1);
+        let greedy = self.entries.iter().filter_map(|(&id, entry)| {
+            let connections = count(entry.networks?);
+            (!entry.is_reserved && connections >= least).then_some((connections, id))
+        });
+        let id = greedy.max().map(|(_, id)| id);
+        self.close(id)
+    }
+
+    fn close(&mut self, id: Option<u64>) -> bool {
+        let Some(entry) = id.and_then(|id| self.remove(id)) else {
             return false;
         };
-        if let Some(entry) = self.remove(id) {
-            entry.activity.closing.cancel();
-        }
+        entry.activity.closing.cancel();
         true
     }
 }

@@ -113,6 +113,29 @@ fn reserved_slots_serve_while_all_others_are_busy() {
 }
 
 #[test]
+fn a_new_network_takes_a_busy_slot_of_one_with_many_more() {
+    let slots = ConnectionSlots::new(SlotLimits {
+        total: 9,
+        per_network: 8,
+        per_site: 8,
+        reserved: 1,
+    });
+    let greedy = [(); 8].map(|()| take(&slots, "203.0.113.1").unwrap());
+    let exempt = slots.take(None).unwrap();
+    let held = greedy.iter().chain([&exempt]);
+    let _requests: Vec<_> = held.map(|slot| slot.activity.begin_request()).collect();
+    let modest = take(&slots, "203.0.113.2").unwrap();
+    let _request = modest.activity.begin_request();
+    assert!(!modest.is_reserved() && is_evicted(&greedy[7]));
+    let second = take(&slots, "203.0.113.2").unwrap();
+    assert!(second.is_reserved(), "seven are not four times two");
+    let third = take(&slots, "203.0.113.3").unwrap();
+    assert!(!third.is_reserved() && is_evicted(&greedy[6]));
+    assert_eq!(greedy.iter().filter(|slot| is_evicted(slot)).count(), 2);
+    assert!(!is_evicted(&exempt) && !is_evicted(&modest));
+}
+
+#[test]
 fn a_connection_counts_for_the_client_that_its_proxy_names() {
     let slots = slots(100);
     let connections = [(); 3].map(|()| slots.take(None).unwrap());
