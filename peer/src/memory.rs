@@ -10,7 +10,9 @@ use crate::network_quotas::{NetworkQuotas, QuotaRegistry};
 use crate::pool::{Pool, PoolPermit, Quota, acquire_units};
 use crate::readers::{Reader, Readers};
 use crate::source::{ChunkBody, hold_guard};
-use axum::body::{Body, HttpBody};
+use axum::body::Body;
+use axum::http::header::CONTENT_LENGTH;
+use axum::response::Response;
 use http_body_util::BodyExt;
 use std::net::IpAddr;
 use std::pin::pin;
@@ -62,12 +64,17 @@ impl MemoryPermit {
     }
 
     /// As [`Self::attach_to`], for the body of an answer. The whole permit stays with it.
-    pub fn attach_to_answer(self, body: Body, client: &Client) -> Body {
-        let length = u32::try_from(body.size_hint().lower()).unwrap_or(u32::MAX);
-        let held = client.reader.hold(length.min(HOSTED_ANSWER_BYTES) as usize);
+    pub fn attach_to_answer(self, response: Response, client: &Client) -> Response {
+        // The body itself does not know its length.
+        let length = response.headers().get(CONTENT_LENGTH);
+        let length = length.and_then(|value| value.to_str().ok()?.parse().ok());
+        let held = length
+            .unwrap_or(HOSTED_ANSWER_BYTES)
+            .min(HOSTED_ANSWER_BYTES);
+        let held = client.reader.hold(held as usize);
         let guard = Arc::new((self, held));
         let hold = move |bytes| hold_guard(bytes, &guard);
-        Body::new(body.map_frame(move |frame| frame.map_data(&hold)))
+        response.map(|body| Body::new(body.map_frame(move |frame| frame.map_data(&hold))))
     }
 
     fn shrink_to(&mut self, length: u32) {

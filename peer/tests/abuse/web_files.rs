@@ -89,6 +89,34 @@ async fn unread_answers_over_http2_take_bounded_memory_and_files() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn unread_files_do_not_hold_the_memory_that_others_wait_for() {
+    let folder = TempDir::new().unwrap();
+    let (ca, _files, certificate) = certificate();
+    let certificate = certificate.each_ref().map(String::as_str);
+    // Memory for 32 answers with files. Only the wait of others is a reason to end one.
+    let flags = [
+        "--limit-loopback",
+        "--max-chunks-in-memory=8",
+        "--idle-timeout=1h",
+        "--request-timeout=1h",
+    ];
+    let (peer, authority) = start(&folder, &[&certificate[..], &flags].concat());
+    let mut hostile = Vec::new();
+    for network in 1..=32 {
+        let source = format!("127.0.1.{network}");
+        let mut client = Client::connect_from(&source, &authority, &ca, 1).await;
+        let film = client.begin_get("/film.mp4").await.await.unwrap();
+        assert_eq!(film.status(), 200);
+        hostile.push((client, film));
+    }
+    assert_eq!(open_films(peer.id()), 32);
+    let mut honest = Client::connect_from("127.0.9.1", &authority, &ca, 1 << 20).await;
+    let page = timeout(TEST_TIMEOUT, honest.get("/")).await;
+    assert_eq!(page.expect("a place soon").0, 200);
+    assert!(open_films(peer.id()) < 32);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn limits_the_requests_over_http2_of_one_network_at_a_time() {
     let folder = TempDir::new().unwrap();
     let (ca, _files, certificate) = certificate();

@@ -130,7 +130,7 @@ async fn get(
                 return HttpError::Busy.into_response();
             };
             let mut response = match send_file::respond(&file, request).await {
-                Ok(response) => response.map(|body| permit.attach_to_answer(body, client)),
+                Ok(response) => permit.attach_to_answer(response, client),
                 Err(error) => return failed(path, &error),
             };
             let headers = response.headers_mut();
