@@ -104,7 +104,7 @@ describe('the peer in Node goes on', () => {
     const list = `Connection: close, ${names.join(',')}\r\n`;
     for (const origin of [peer.url, front.url]) {
       const fields = names.slice(0, 60_000).map((name) => `${name}:\r\n`);
-      expect(statusOf(await raw(origin, get('/-/health', list + fields.join(''))))).toBe(431);
+      expect(await raw(origin, get('/-/health', list + fields.join('')))).toBe('');
       expect(statusOf(await raw(origin, get('/-/health', list + fields.slice(0, 190).join(''))))).toBe(200);
       expect(await isHealthy(origin)).toBe(true);
     }

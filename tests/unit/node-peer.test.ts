@@ -1,6 +1,7 @@
 // @module-tag slow
 // @module-tag unix
 import { randomBytes } from 'node:crypto';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import {
   existsSync,
@@ -18,7 +19,7 @@ import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { blake3 } from '@noble/hashes/blake3.js';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Address } from '../../src/address.ts';
 import { parsePointer } from '../../src/content/pointer.ts';
 import { FolderPeerStore } from '../../src/node-peer/folder-store.ts';
@@ -621,6 +622,7 @@ describe('the peer in Node', () => {
 describe('the places for answers of a peer in Node', () => {
   const places = 16;
   const path = `/chunk/${addressOf(chunk)}`;
+  const line = 'GET /-/info HTTP/1.1\r\nHost: localhost\r\n';
   const sockets: Socket[] = [];
   let peer: NodePeer;
   /** Opens the store. Until then, no read ends. */
@@ -663,6 +665,21 @@ describe('the places for answers of a peer in Node', () => {
     for (let i = 0; i < 3; i++) expect((await ask(peer.url, { path: '/-/health' })).status).toBe(200);
     return opened;
   }
+
+  it.each([
+    { flood: 'requests', text: `${line}\r\n`.repeat(10_000), most: 200 },
+    { flood: 'fields', text: `${line}${'x:\r\n'.repeat(100_000)}\r\n`, most: 0 },
+  ])('are not needed for the rest of a flood of $flood, which nothing parses', async ({ text, most }) => {
+    await start(chunk);
+    const parsed = vi.fn();
+    subscribe('http.server.request.start', parsed);
+    const socket = connect(Number(new URL(peer.url).port), '127.0.0.1').on('error', () => undefined);
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    socket.resume().write(text);
+    await closed;
+    unsubscribe('http.server.request.start', parsed);
+    expect(parsed.mock.calls.length).toBeLessThanOrEqual(most);
+  });
 
   it.each([1, 4])('are free again after clients with %i requests each stop waiting', async (times) => {
     await start(chunk, { answerWaitMs: 60_000 });
