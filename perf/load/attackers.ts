@@ -19,6 +19,9 @@ const absent = () => randomBytes(32).toString('hex');
 /** Before a connection that ended is replaced. More would overflow the queue of the kernel, and not reach the peer. */
 const pauseMs = 4000;
 
+/** The requests that a connection sends at once. The peer in Node ends connections that send more. */
+const pipelined = 16;
+
 /** The kinds of attacks over HTTP/1. Those over WebTransport and HTTP/2 are in peer/examples/hostile_clients/. */
 export const attacks: Readonly<Record<string, Attack>> = {
   'idle connections': (socket) => ended(socket),
@@ -33,18 +36,18 @@ export const attacks: Readonly<Record<string, Attack>> = {
 
   async 'answers that are not read'(socket, { large }) {
     socket.pause();
-    socket.write(large.map(get).join(''));
+    socket.write(large.slice(0, pipelined).map(get).join(''));
     await ended(socket);
   },
 
   async 'files that are not read'(socket, { file }) {
     socket.pause();
-    socket.write(get(file).repeat(16));
+    socket.write(get(file).repeat(pipelined));
     await ended(socket);
   },
 
   async 'answers that are read slowly'(socket, { large }) {
-    socket.write(large.map(get).join(''));
+    socket.write(large.slice(0, pipelined).map(get).join(''));
     while (!socket.destroyed) {
       socket.read(1024);
       await delay(200);

@@ -9,6 +9,8 @@ export interface Reading {
   /** The time within which 95 % of the chunks arrived. Null if none arrived. */
   p95Ms: number | null;
   failures: number;
+  /** What the first failure was. */
+  firstFailure: string | null;
 }
 
 const connections = 4;
@@ -28,6 +30,7 @@ export async function readByHttp(
   const isOver = () => performance.now() - started >= seconds * 1000;
   const times: number[] = [];
   let failures = 0;
+  let firstFailure: string | null = null;
   const one = async (number: number) => {
     let socket = await connectAs(honestClient, listener);
     for (let n = number; !isOver(); n += connections) {
@@ -42,6 +45,7 @@ export async function readByHttp(
         continue;
       }
       failures++;
+      firstFailure ??= answer ? `status ${answer.status}` : 'no answer';
       if (!answer) socket = await connectAs(honestClient, listener);
       await delay(50);
     }
@@ -49,5 +53,5 @@ export async function readByHttp(
   };
   await Promise.all(Array.from({ length: connections }, (_, number) => one(number)));
   const rate = times.length / ((performance.now() - started) / 1000);
-  return { rate, p95Ms: times.length === 0 ? null : percentile(times, 95), failures };
+  return { rate, p95Ms: times.length === 0 ? null : percentile(times, 95), failures, firstFailure };
 }

@@ -64,7 +64,8 @@ export async function hostileTable(
     const memory = peakMemory(peer.processId);
     await end();
     rows.push([kind, ...cells(during), inMebibytes(memory)]);
-    console.error(rows.at(-1)!.join(' | '));
+    const failed = clients.map((name) => during[name]!.firstFailure).filter((failure) => failure !== null);
+    console.error([...rows.at(-1)!, ...failed].join(' | '));
     if (memory > peer.memoryBound) problems.push(`${kind}: the peer took more memory than documented.`);
     for (const name of clients) {
       const bound = slowdown.factor * (idle[name]!.p95Ms ?? 0) + slowdown.extraMs;

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { fromRoot } from '../../tests/support/paths.ts';
+import type { Reading } from './honest-reader.ts';
 
 const program = fromRoot('peer/target/release/examples/hostile_clients');
 
@@ -50,7 +51,7 @@ export async function attackNatively(
 export async function readBySession(
   target: NativeTarget,
   { seconds, pauseMs }: { seconds: number; pauseMs: number },
-): Promise<{ rate: number; p95Ms: number | null; failures: number; firstFailure: string | null }> {
+): Promise<Reading> {
   const times = ['--seconds', String(seconds), '--pause', String(pauseMs)];
   const { stdout } = await promisify(execFile)(program, [...flags(target), 'read', ...times]);
   return JSON.parse(stdout);
