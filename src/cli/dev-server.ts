@@ -48,7 +48,7 @@ export class DevServer {
     const decrypted = new DecryptedChunks({ chunks, codec, peers, stats, memoryBytes });
     this.#resolver = new Resolver({ chunks, decrypted, peers });
     this.#server = createServer((request, response) => void this.#answer(request, response));
-    this.#server.on('connection', (socket) => this.#connections.add(socket));
+    this.#connections.watch(this.#server);
   }
 
   /** @throws the errors of listening. */

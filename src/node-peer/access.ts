@@ -1,6 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isLoopbackName, isSiteName, withoutPort } from './request-host.ts';
 
+/** A longer list of tags counts as none. */
+const maxTagsCharacters = 8_192;
+/** Names have 253 characters. Answers repeat the origin, and a client may not read them. */
+const maxOriginCharacters = 270;
+
 /**
  * Whether a request may write without a token. A page may only if it has exactly the host and port of the peer, and
  * only under a name that is always this machine. Pages of sites are from strangers, so they never may. The rules are in
@@ -36,7 +41,7 @@ function hostOf(origin: string): string | undefined {
 /** Adds the headers that let a page of the request's origin read. */
 export function allowReading({ headers: { origin } }: IncomingMessage, response: ServerResponse): void {
   response.setHeader('Cross-Origin-Resource-Policy', 'cross-origin');
-  if (origin === undefined) return;
+  if (origin === undefined || origin.length > maxOriginCharacters) return;
   response.setHeader('Access-Control-Allow-Origin', origin);
   response.setHeader('Access-Control-Expose-Headers', 'ETag, Content-Length, Retry-After');
   response.setHeader('Timing-Allow-Origin', origin);
@@ -57,6 +62,7 @@ export function answerPreflight(request: IncomingMessage, response: ServerRespon
 
 /** Whether the client has the bytes with this tag already. */
 export function matchesEtag({ headers }: IncomingMessage, etag: string): boolean {
-  const tags = headers['if-none-match']?.split(',') ?? [];
+  const list = headers['if-none-match'] ?? '';
+  const tags = list.length > maxTagsCharacters ? [] : list.split(',');
   return tags.some((tag) => tag.trim().replace(/^W\//, '') === etag);
 }

@@ -14,13 +14,16 @@ const maxOpenAnswers = 16;
 /** An answer of this size needs no place: the connection takes it at once. */
 const pieceBytes = 128 * 1024;
 /** Uploads in memory. More requests wait. */
-const maxOpenUploads = 32;
+const maxOpenUploads = 16;
 /** How long an upload may take. Clients of this peer are programs of the same machine. */
 const uploadMs = 20_000;
 /** How long a request waits for its place. */
 const answerWaitMs = 10_000;
 /** A refused upload is read up to a chunk's size, for at most this long. See `discard`. */
 const refusalLingerMs = 2_000;
+/** So many pieces of a body may have any size. Of more, each has so many bytes on average. */
+const freePieces = 1_024;
+const leastPieceBytes = 64;
 const lowerCaseHex = /^[0-9a-f]{64}$/;
 
 export interface ChunkRoutesOptions {
@@ -76,6 +79,7 @@ export class ChunkRoutes {
     }
     if (kind === 'chunk') return this.#get(request, response, name);
     if (kind === 'pointer') return this.#getPointer(request, response, name);
+    breakOffIfUnread(response, this.#options.writeTimeoutMs);
     if (path === '/-/info') return sendJson(response, this.#info());
     return sendJson(response, { status: path === '/-/health' ? 'ok' : 'ready' });
   }
@@ -269,25 +273,33 @@ async function readBody(request: IncomingMessage, maxBytes: number, maxMs: numbe
   if (Number(declared ?? 0) > maxBytes) throw new HttpError('TOO_LARGE');
   // Not a list of pieces: a client can send a piece for each byte.
   const bytes = new Uint8Array(declared === undefined ? maxBytes : Number(declared));
-  const pieces = request.iterator({ destroyOnReturn: false });
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new HttpError('TIMEOUT')), maxMs);
-  });
-  try {
-    for (let length = 0; ; ) {
-      const { done, value } = await Promise.race([pieces.next(), late]);
-      if (done) return bytes.subarray(0, length);
-      const piece: Uint8Array = value;
-      if (length + piece.length > bytes.length) throw new HttpError('TOO_LARGE');
+  let length = 0;
+  let pieces = 0;
+  await new Promise<void>((resolve, reject) => {
+    const fail = (error: HttpError) => {
+      request.off('data', take);
+      clearTimeout(timer);
+      reject(error);
+    };
+    const timer = setTimeout(() => fail(new HttpError('TIMEOUT')), maxMs);
+    const take = (piece: Uint8Array) => {
+      if (length + piece.length > bytes.length) return fail(new HttpError('TOO_LARGE'));
       bytes.set(piece, length);
       length += piece.length;
-    }
-  } catch (error) {
-    throw error instanceof HttpError ? error : new HttpError('BAD_REQUEST', { cause: error });
-  } finally {
-    clearTimeout(timer);
-  }
+      pieces++;
+      // Each piece costs as much time as a small request.
+      if (pieces > freePieces && length < leastPieceBytes * pieces) request.destroy();
+    };
+    request
+      .on('data', take)
+      .once('error', (cause) => fail(new HttpError('BAD_REQUEST', { cause })))
+      .once('close', () => fail(new HttpError('BAD_REQUEST')))
+      .once('end', () => {
+        clearTimeout(timer);
+        resolve();
+      });
+  });
+  return bytes.subarray(0, length);
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /** The connections of all addresses together. */
@@ -10,6 +10,9 @@ const partBytes = 4_096;
 /** A head with more lines ends its connection: Node would go on with it. Heads with fewer lines can get an answer. */
 const maxHeadLines = 4_000;
 const lineFeed = 0x0a;
+/** Of the heads that are longer than this, only so many arrive at a time. Another one ends its connection. */
+const shortHeadBytes = 32 * 1024;
+const maxLongHeads = 64;
 const tickMs = 1_000;
 /** A connection that moves fewer bytes in a tick stands still: a client can send one byte after the other. */
 const leastBytesPerTick = 1_024;
@@ -18,7 +21,8 @@ interface Connection {
   isBusy: boolean;
   /** The last request whose head has arrived. */
   last?: IncomingMessage;
-  /** The lines that have arrived of the next head. */
+  /** The bytes and the lines that have arrived of the next head. */
+  headBytes: number;
   headLines: number;
   /** The requests that wait for their turn, in their order. */
   waiting: (() => void)[];
@@ -35,18 +39,33 @@ interface Connection {
  */
 export class Connections {
   readonly #open = new Map<Socket, Connection>();
+  readonly #longHeads = new Set<Connection>();
   #waiting = 0;
   readonly #timer = setInterval(() => this.#tick(), tickMs).unref();
 
+  /** Takes the connections of a server. */
+  watch(server: Server): void {
+    server.on('connection', (socket) => this.#add(socket));
+    // Node would answer these requests itself, all at once.
+    server.on('checkExpectation', ({ socket }) => socket.destroy());
+  }
+
   /** Takes a new connection, or closes it if there are too many and all of them move. */
-  add(socket: Socket): void {
+  #add(socket: Socket): void {
     if (this.#open.size >= maxConnections && !this.#endLongestStill()) {
       socket.destroy();
       return;
     }
-    const connection: Connection = { isBusy: false, headLines: 0, waiting: [], moved: 0, stillTicks: 0 };
+    const connection: Connection = {
+      isBusy: false,
+      headBytes: 0,
+      headLines: 0,
+      waiting: [],
+      moved: 0,
+      stillTicks: 0,
+    };
     this.#open.set(socket, connection);
-    parseInParts(socket, connection);
+    parseInParts(socket, (part) => this.#mayParse(connection, part));
     socket.once('close', () => this.#remove(socket, connection));
   }
 
@@ -60,6 +79,8 @@ export class Connections {
     if (!connection || socket.destroyed) return false;
     connection.last = request;
     connection.headLines = 0;
+    connection.headBytes = 0;
+    this.#longHeads.delete(connection);
     if (connection.isBusy) {
       const { perConnection, inTotal } = maxPipelined;
       if (connection.waiting.length >= perConnection || this.#waiting >= inTotal) {
@@ -84,9 +105,22 @@ export class Connections {
     clearInterval(this.#timer);
   }
 
-  #remove(socket: Socket, { waiting }: Connection): void {
+  #remove(socket: Socket, connection: Connection): void {
     this.#open.delete(socket);
-    for (const end of waiting.splice(0)) end();
+    this.#longHeads.delete(connection);
+    for (const end of connection.waiting.splice(0)) end();
+  }
+
+  /** Whether the parser may have these bytes. They have to wait for no head that is too long. */
+  #mayParse(connection: Connection, part: Uint8Array): boolean {
+    if (connection.last && !connection.last.complete) return true; // of a body
+    connection.headBytes += part.length;
+    connection.headLines += linesOf(part);
+    if (connection.headLines > maxHeadLines) return false;
+    if (connection.headBytes <= shortHeadBytes || this.#longHeads.has(connection)) return true;
+    if (this.#longHeads.size >= maxLongHeads) return false;
+    this.#longHeads.add(connection);
+    return true;
   }
 
   #tick(): void {
@@ -114,15 +148,13 @@ export class Connections {
 }
 
 /** Node's parser gets what a client sends in parts, and nothing more once the connection has been closed. */
-function parseInParts(socket: Socket, connection: Connection): void {
+function parseInParts(socket: Socket, mayParse: (part: Uint8Array) => boolean): void {
   const parsers = socket.listeners('data');
   socket.removeAllListeners('data');
   socket.on('data', (bytes: Buffer) => {
     for (let at = 0; at < bytes.length && !socket.destroyed; at += partBytes) {
       const part = bytes.subarray(at, at + partBytes);
-      const isOfHead = connection.last?.complete ?? true;
-      if (isOfHead) connection.headLines += linesOf(part);
-      if (connection.headLines > maxHeadLines) socket.destroy();
+      if (!mayParse(part)) socket.destroy();
       else for (const parse of parsers) parse.call(socket, part);
     }
   });

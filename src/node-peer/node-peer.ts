@@ -110,7 +110,7 @@ export class NodePeer {
       },
       (request, response) => void this.#answer(request, response),
     );
-    server.on('connection', (socket) => this.#connections.add(socket));
+    this.#connections.watch(server);
     // Node silently drops the fields after some more. `#answer` refuses such a request.
     server.maxHeadersCount = maxHeaderFields + 1;
     server.listen(port, host);
@@ -142,6 +142,9 @@ export class NodePeer {
       const isOver = response.destroyed || response.writableEnded;
       if (isOver) return; // the client has gone
       if (!(error instanceof HttpError)) console.error(error);
+      breakOffIfUnread(response, this.#writeTimeoutMs);
+      // Node would read on to the end of a body that nothing takes.
+      if (error instanceof HttpError && error.code === 'BAD_REQUEST') response.shouldKeepAlive = false;
       sendError(response, error instanceof HttpError ? error : new HttpError('FAILED', { cause: error }));
     }
   }

@@ -20,6 +20,10 @@ const framedPages: ReadonlySet<string> = new Set(['/-/bridge', '/-/root']);
 const probe = /^\/-\/probe-.*\.json$/;
 /** The probe, and WebAssembly, which the origins of sites read from the gateway's. */
 const readableByOthers = /^\/(-\/probe-.*\.json|assets\/.*\.wasm)$/;
+/** No file of the gateway has a longer path. */
+const maxPathCharacters = 1_024;
+/** A longer list of encodings counts as none. */
+const maxEncodingsCharacters = 1_024;
 const encodings = [
   { name: 'br', suffix: '.br' },
   { name: 'gzip', suffix: '.gz' },
@@ -207,6 +211,7 @@ async function fileAt(file: string, path: string, encoding?: string): Promise<We
 
 /** The decoded segments of a URL's path. Undefined if a segment could leave the folder or names a hidden file. */
 function segmentsOf(path: string): string[] | undefined {
+  if (path.length > maxPathCharacters) return undefined;
   try {
     const segments = path.slice(1).split('/').map(decodeURIComponent);
     const isSafe = (name: string) =>
@@ -224,7 +229,9 @@ function contentTypeOf(path: string): string {
 }
 
 function acceptedEncodings({ headers }: IncomingMessage): string[] {
-  const items = String(headers['accept-encoding'] ?? '').split(',');
+  const list = String(headers['accept-encoding'] ?? '');
+  if (list.length > maxEncodingsCharacters) return [];
+  const items = list.split(',');
   const parts = items.map((item) => item.split(';').map((part) => part.trim().toLowerCase()));
   const weightOf = (parameters: readonly string[]) =>
     Number(parameters.find((parameter) => parameter.startsWith('q='))?.slice('q='.length) ?? 1);

@@ -20,6 +20,7 @@ let store: string;
 let web: string;
 let peer: NodePeerProcess;
 let front: NodePeerProcess;
+let writer: NodePeerProcess;
 const sockets: Socket[] = [];
 
 function writeChunk(bytes: Uint8Array): string {
@@ -42,12 +43,14 @@ beforeAll(async () => {
   peer = await NodePeerProcess.start(store, '--web', web);
   front = await NodePeerProcess.start(join(folder, 'front'));
   front.forwardTo(peer.url);
+  writer = await NodePeerProcess.start(join(folder, 'written'), '--allow-open-writes');
 }, 300_000);
 afterEach(() => {
   for (const socket of sockets.splice(0)) socket.destroy();
 });
 afterAll(async () => {
   await front?.stop();
+  await writer?.stop();
   await peer?.stop();
   rmSync(folder, { recursive: true, force: true });
 });
@@ -108,6 +111,42 @@ describe('the peer in Node goes on', () => {
       expect(statusOf(await raw(origin, get('/-/health', list + fields.slice(0, 190).join(''))))).toBe(200);
       expect(await isHealthy(origin)).toBe(true);
     }
+  });
+
+  it('after bodies in very small pieces, which it does not read on', async () => {
+    const head = `PUT ${path} HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n`;
+    for (const extension of ['', ';a=b'])
+      expect(await raw(writer.url, head + `1${extension}\r\nx\r\n`.repeat(10_000))).toBe('');
+    const read = get('/-/info').replace('\r\n\r\n', '\r\nTransfer-Encoding: chunked\r\n\r\n');
+    expect(statusOf(await raw(writer.url, read + '1\r\nx\r\n'.repeat(10_000)))).toBe(400);
+    expect(await isHealthy(writer.url)).toBe(true);
+  });
+
+  it('after paths and lists that are very long', async () => {
+    const long = 'a/'.repeat(250_000);
+    expect(statusOf(await raw(peer.url, get(`/${long}`, close)))).toBe(404);
+    const [none, commas] = [close, `${close}Accept-Encoding: ${','.repeat(500_000)}br\r\n`];
+    for (const fields of [none, commas]) {
+      const answer = await raw(peer.url, get('/index.html', fields));
+      expect([statusOf(answer), answer.includes('Content-Encoding')]).toEqual([200, false]);
+    }
+    const tags = `${close}If-None-Match: ${','.repeat(500_000)}"${path.slice('/chunk/'.length)}"\r\n`;
+    expect(statusOf(await raw(peer.url, get(path, tags)))).toBe(200);
+    const origin = `${close}Origin: http://${'a'.repeat(500_000)}.localhost\r\n`;
+    expect(await raw(peer.url, get('/-/info', origin))).not.toContain('aaaa');
+  });
+
+  it('after requests that expect something, which it does not answer', async () => {
+    expect(await raw(peer.url, get('/-/info', 'Expect: something\r\n').repeat(1_000))).toBe('');
+    expect(await isHealthy(peer.url)).toBe(true);
+  });
+
+  it('while many connections send long heads without an end', async () => {
+    const head = `GET /-/info HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(40_000)}`;
+    const opened = await Promise.all(Array.from({ length: 64 }, () => open(peer.url, head)));
+    expect(await isHealthy(peer.url)).toBe(true);
+    expect(await raw(peer.url, head)).toBe('');
+    expect(opened.some(({ destroyed }) => destroyed)).toBe(false);
   });
 
   it('after a list of encodings that is mostly white space', async () => {
