@@ -1,4 +1,5 @@
 import { byteFormat } from '../util/byte-format.ts';
+import { replaceDisruptive } from '../util/sanitize-text.ts';
 import { locale, texts } from './texts/texts.ts';
 
 /** Formats bytes for the user, in decimal units: `4.2 MB`. */
@@ -65,10 +66,10 @@ function perLocale<T>(create: (locale: string | undefined) => T): () => T {
   };
 }
 
-/** Decodes the path of a URL for the user. Returns the path unchanged if its escapes are not UTF-8. */
+/** Decodes the path of a URL for the user, without marks of direction. A path whose escapes are not UTF-8 keeps them. */
 export function decodePath(path: string): string {
   try {
-    return decodeURI(path);
+    return replaceDisruptive(decodeURI(path), '\ufffd');
   } catch {
     return path;
   }

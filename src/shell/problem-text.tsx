@@ -1,3 +1,4 @@
+import { replaceDisruptive } from '../util/sanitize-text.ts';
 import { language, texts } from './texts/texts.ts';
 
 export interface Problem {
@@ -10,7 +11,9 @@ export interface Problem {
 }
 
 export function ProblemText({ problem }: { problem: Problem }) {
-  const { code, message, isTranslated = false } = problem;
+  const { code, isTranslated = false } = problem;
+  // It can contain the path of a stranger's file.
+  const message = replaceDisruptive(problem.message, '\ufffd');
   const isForeign = !isTranslated && language !== 'en';
   const lead = problem.lead ?? (isForeign ? texts.errors[code] : undefined);
   return (

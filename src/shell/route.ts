@@ -63,7 +63,8 @@ function incomingIn(fragment: string): string | undefined {
   const given = ['open', 'url', 'text', 'title'].map((key) => fields.get(key)?.trim()).filter(Boolean);
   // Programs put a link into any of the fields, with other words around it.
   const links = given.flatMap((text) => text!.match(/(?:[a-z][a-z0-9+.-]*:\S+|\b[0-9a-f]{64}\b\S*)/gi) ?? []);
-  return links[0] ?? given[0];
+  const found = links[0] ?? given[0];
+  return found && replaceDisruptive(found, '');
 }
 
 /** Removes the received text from the URL, so that a reload does not open it again. */

@@ -160,3 +160,32 @@ attack(
     }
   },
 );
+
+attack(
+  group,
+  'leads the user to the app with texts in which marks change the direction',
+  'The app shows the texts without the marks: of paths, names, links and private manifests.',
+  async () => {
+    const { peer, gateway } = scene();
+    const mark = encodeURIComponent('\u202e');
+    const site = await publish(await makeTarchive({ 'a.txt': 'a' }), peer);
+    const manifest = await makePrivateManifest('Pri\u202evate', { 'a.txt': 'text' }, peer);
+    for (const [fragment, expected] of [
+      [`read=${site}/none${mark}.txt`, /none.?\.txt/],
+      [`url=${mark}abcdef`, /abcdef/],
+      [`open=~na${mark}me`, /name/],
+      [`text=${'ab'.repeat(32)}${mark}`, /(ab){32}/],
+      [`manifest/${Buffer.from(manifest).toString('base64url')}`, /Pri.?vate/],
+    ] as const) {
+      const page = await gateway.openPage(`/#${fragment}`);
+      const shown = () =>
+        page.evaluate(() => {
+          const values = Array.from(document.querySelectorAll('input'), ({ value }) => value);
+          return [document.title, document.body.textContent, ...values].join(' ');
+        });
+      await expect.poll(shown, fragment).toMatch(expected);
+      expect(await shown(), fragment).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/);
+      await page.close();
+    }
+  },
+);

@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { Button } from '../button.tsx';
+import { sanitizeLine } from '../sanitize-line.ts';
 import { texts } from '../texts/texts.ts';
 
 /** The content of a manifest from a link, before it is stored. */
@@ -22,7 +23,7 @@ export function ManifestQuestion({ manifest: { name, entries }, onOpen, onRefuse
   return (
     <div role="alertdialog" aria-labelledby="manifest-question" class="question">
       <p id="manifest-question">
-        {t.title} {t.contents(name, entries)}
+        {t.title} {t.contents(name && sanitizeLine(name), entries)}
       </p>
       <p class="actions">
         <Button look="quiet" ref={refuse} onClick={onRefuse}>
