@@ -5,6 +5,8 @@ import decoderWasmUrl from 'brotli-dec-wasm/web/bg.wasm?url';
 import { buildHash } from '../src/build.ts';
 import { AntwayError } from '../src/errors.ts';
 import { deploymentAt, framablePages, gatewayOrigin } from '../src/gateway/deployment.ts';
+import { canRunScripts } from '../src/gateway/http/content-type.ts';
+import { isForeign, isInAdvance, isTopLevelNavigation } from '../src/gateway/http/navigation.ts';
 import { apiHeaders } from '../src/gateway/http/policy.ts';
 import { isForeignFrame, type RequestContext } from '../src/gateway/request-context.ts';
 import { ServerConfigFile } from '../src/gateway/state/server-config-file.ts';
@@ -184,6 +186,12 @@ async function answer(event: FetchEvent): Promise<Response> {
   // As fast as the host refuses it, and with the same answer: other sites must not learn whether this one was opened.
   if (!hasShell && (await isForeignFrame(request, { isOpenAt }, deployment, '/')))
     return new Response(null, { status: 403, headers: apiHeaders() });
+  const isUnasked = !hasShell && isTopLevelNavigation(request) && isForeign(request);
+  // Only a page that the user sees may learn what the worker does: it deletes cookies, for example.
+  if (isUnasked && (isInAdvance(request) || new URL(request.url).pathname.startsWith('/-/'))) {
+    const answer = await answerOfHost(request);
+    if (answer) return answer;
+  }
   const storing = storeOwnFiles(request);
   if (storing) event.waitUntil(completeFiles([], storing));
   const context: RequestContext = {
@@ -198,16 +206,32 @@ async function answer(event: FetchEvent): Promise<Response> {
       ? { reloadPages, recheckFiles: () => shellFiles.install(false) }
       : { sitePage: () => answerFile(event, sitePage) }),
   };
-  const { site } = deployment;
-  const [response] = await Promise.all([
-    gateway.handle(request, context),
-    site && request.mode === 'navigate' && deleteForeignCookies(site.rootHost.replace(/:\d+$/, '')),
-  ]);
-  if (response) return response;
+  const response = await gateway.handle(request, context);
+  if (response) {
+    await deleteCookiesFor(request, response);
+    return response;
+  }
   // For a navigation the shell reports that the path does not exist. Other requests go to the host: the config file, or
   // a peer on the same host.
   const shell = request.mode === 'navigate' ? shellFiles.pathOf(shellDocument) : undefined;
   return shell ? answerFile(event, shell) : fetch(request);
+}
+
+/** @returns what a site that was never opened answers, or undefined without a network. */
+function answerOfHost(request: Request): Promise<Response | undefined> {
+  return fetch(request).catch(() => undefined);
+}
+
+/**
+ * Deletes the cookies that other sites have set, before a page on a site's own origin shows. In HTML, a script at the
+ * beginning of the page does that. Other documents with scripts follow a page of the gateway: a page of another origin could
+ * start a navigation, stop it, and see that its cookie has disappeared.
+ */
+async function deleteCookiesFor({ mode }: Request, { headers }: Response): Promise<void> {
+  const type = headers.get('Content-Type') ?? '';
+  const { site } = deployment;
+  if (!site || mode !== 'navigate' || type.startsWith('text/html') || !canRunScripts(type)) return;
+  await deleteForeignCookies(site.rootHost.replace(/:\d+$/, ''));
 }
 
 async function isVisible(id: string): Promise<boolean> {

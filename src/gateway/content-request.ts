@@ -7,7 +7,7 @@ import type { ContentHandlerOptions } from './content-handler.ts';
 import { allowedMethods } from './http/admit.ts';
 import { answerContent, type ContentAnswer, refuseUnknownFormat } from './http/content-response.ts';
 import { canRunScripts } from './http/content-type.ts';
-import { isForeign, isNavigation, isTopLevelNavigation } from './http/navigation.ts';
+import { isForeign, isInAdvance, isNavigation, isTopLevelNavigation } from './http/navigation.ts';
 import type { Observation } from './http/observe-request.ts';
 import { redirectHeaders } from './http/policy.ts';
 import { redirect } from './http/redirect.ts';
@@ -97,6 +97,9 @@ export class ContentRequest {
     if (moved) return this.#done(moved);
     const shown = this.#withoutPdf(representation);
     if (this.#isForeign && mayBeSaved(shown)) return this.#done(await this.#savingPage());
+    if (mayBeSaved(shown)) this.#refuseHiddenFrame();
+    if (this.#isForeign && this.#options.deployment.site && isScriptableData(shown))
+      return this.#done(await this.#openingPage(this.#request.url));
     const other = this.#forViewer(shown) ?? (await this.#trustQuestion(shown));
     return other ? this.#done(other) : this.#send(shown);
   }
@@ -117,6 +120,7 @@ export class ContentRequest {
     const { address, gatewayUrl } = this.#target;
     if (this.#request.method === 'OPTIONS') return allowedMethods();
     if (this.#isTopLevel && gatewayUrl) return temporaryRedirect(gatewayUrl, deployment);
+    if (mayBeSavedByUrl(this.#target)) this.#refuseHiddenFrame();
     if (this.#isForeign && mayBeSavedByUrl(this.#target)) {
       refuseUnknownFormat(this.#target);
       return this.#savingPage();
@@ -191,6 +195,17 @@ export class ContentRequest {
     );
   }
 
+  /**
+   * A page that hides its URL may be of another origin, and a download would leave its frame as it is. Browsers apply no
+   * policy of framing to downloads.
+   * @throws AntwayError `REFUSED`.
+   */
+  #refuseHiddenFrame(): void {
+    const { mode, referrer } = this.#request;
+    if (mode !== 'navigate' || this.#isTopLevel || referrer !== '') return;
+    throw new AntwayError('REFUSED', 'The frame of a page that hides its URL saves no file.');
+  }
+
   /** Redirects to the origin of a site that may run scripts. */
   async #onOwnOrigin(representation: Representation): Promise<Response | undefined> {
     if (!this.#isOpening || this.#decision === 'restricted') return undefined;
@@ -211,11 +226,16 @@ export class ContentRequest {
 
   /** Other websites must not see that this device has a private manifest. */
   async #withoutRedirect(response: Response): Promise<Response> {
-    const { appearance, deployment, manifests } = this.#options;
     const location = response.headers.get('Location');
     if (!this.#isForeign || !location) return response;
+    const { manifests } = this.#options;
     if (!(await manifests.has(this.#target.address).catch(() => false))) return response;
-    return openingPage(location, await readerOf(this.#request, appearance), deployment);
+    return this.#openingPage(location);
+  }
+
+  async #openingPage(url: string): Promise<Response> {
+    const { appearance, deployment } = this.#options;
+    return openingPage(url, await readerOf(this.#request, appearance), deployment);
   }
 
   /**
@@ -224,7 +244,8 @@ export class ContentRequest {
    */
   #withoutPdf(representation: Representation): Representation {
     const isShown = this.#isView || isNavigation(this.#request);
-    const isOwn = this.#options.deployment.site !== undefined && this.#decision !== 'restricted';
+    const isOfSite = this.#options.deployment.site !== undefined && !this.#target.gatewayUrl;
+    const isOwn = isOfSite && this.#decision !== 'restricted';
     const mayRun = isOwn || this.#decision === 'trusted';
     if (!isShown || mayRun || !isPdf(representation)) return representation;
     const headers = { ...representation.headers };
@@ -324,7 +345,7 @@ export class ContentRequest {
 
   /** Whether the browser only expects that the user will open it. */
   get #isInAdvance(): boolean {
-    return this.#request.headers.has('Sec-Purpose');
+    return isInAdvance(this.#request);
   }
 
   #work(work: Promise<void>): void {
@@ -334,6 +355,11 @@ export class ContentRequest {
 
 function isScriptable({ headers, isOwnPage }: Representation): boolean {
   return !isOwnPage && !isAttachment({ headers }) && canRunScripts(headers['Content-Type'] ?? '');
+}
+
+/** Documents other than HTML, such as SVG: no script of the gateway runs before those of the site. */
+function isScriptableData(representation: Representation): boolean {
+  return isScriptable(representation) && !representation.headers['Content-Type']?.startsWith('text/html');
 }
 
 function isPdf({ headers }: Representation): boolean {

@@ -198,7 +198,7 @@ export function createGateway(deployment: Deployment, dependencies: GatewayDepen
       limitStore,
     };
     limitStore().catch((error) => console.warn('antway: the store’s limit is not set', error));
-    const handler = new RequestHandler({ deployment, effective, api, content, manifests });
+    const handler = new RequestHandler({ deployment, effective, api, content, manifests, appearance });
     return { effective, handler, library, peers, ownOrigins };
   }
 
@@ -240,7 +240,7 @@ export function createGateway(deployment: Deployment, dependencies: GatewayDepen
     },
     isOfPeer(url) {
       // A gateway can be on the same origin. Sites may use its content.
-      if (!/\/(chunk|pointer|network|-)\//.test(url.pathname)) return false;
+      if (!/\/(chunk|pointer|network|-|v1)\/|\/metrics$/.test(url.pathname)) return false;
       const isIt = ({ config }: EffectiveConfig) => config.peers.some((peer) => peer.isAt(url));
       return current ? isIt(current.effective) : configuration.current().then(isIt, () => false);
     },

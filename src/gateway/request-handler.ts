@@ -4,11 +4,15 @@ import { answerApi } from './api/answer-api.ts';
 import type { ApiContext } from './api/endpoint.ts';
 import type { ContentHandler } from './content-handler.ts';
 import type { Deployment } from './deployment.ts';
+import { isForeign, isTopLevelNavigation } from './http/navigation.ts';
 import { redirectHeaders } from './http/policy.ts';
 import { parseTarget, type Target } from './http/target.ts';
 import { viewAnswer } from './http/view-answer.ts';
 import { isViewRequest } from './http/view-plan.ts';
-import { mayUseApi, type RequestContext } from './request-context.ts';
+import { openingPage } from './pages/opening-page.ts';
+import { readerOf } from './pages/reader.ts';
+import { isForeignFrame, mayUseApi, type RequestContext } from './request-context.ts';
+import type { ChosenAppearance } from './state/appearance.ts';
 import { awaitsUserSettings, type EffectiveConfig } from './state/configuration.ts';
 import type { ManifestStore } from './state/manifest-store.ts';
 
@@ -18,6 +22,7 @@ export interface RequestHandlerOptions {
   api: Omit<ApiContext, 'endTrust' | 'isOpen' | 'requestSync' | 'waitUntil'>;
   content: ContentHandler;
   manifests: ManifestStore;
+  appearance: ChosenAppearance;
 }
 
 export class RequestHandler {
@@ -113,10 +118,15 @@ export class RequestHandler {
     request: Request,
     context: RequestContext,
   ): Promise<Response> {
-    const { deployment, manifests } = this.#options;
+    const { deployment, manifests, appearance } = this.#options;
+    // Security: another website must not see that this device has the manifest.
+    if (await isForeignFrame(request, context, deployment, content.root))
+      throw new AntwayError('REFUSED', 'A page of another origin shows this address in a frame.');
     if (!deployment.site && (await manifests.get(content.address))) {
       return this.#options.content.handle(content, request, context);
     }
+    if (!deployment.site && isTopLevelNavigation(request) && isForeign(request))
+      return openingPage(location, await readerOf(request, appearance), deployment);
     if (isViewRequest(request)) {
       return viewAnswer({ kind: 'own-origin', url: location, address: content.address.hex });
     }

@@ -124,12 +124,16 @@ attack(
 attack(
   group,
   'sets cookies for the gateway’s name, so that other sites send and read them',
-  'No HTML document of the other site reads them, at any path.',
+  'No HTML document of the other site reads them, at any path, and no other document those of the path `/`.',
   async () => {
     const attacker = await publishSite({ 'index.html': page('Attacker') });
+    const script = '<script>document.title = "cookies: " + document.cookie</script>';
+    const picture = `<svg xmlns="http://www.w3.org/2000/svg"><title/>${script.replace('document.title', 'document.querySelector("title").textContent')}</svg>`;
     const victim = await publishSite({
       'index.html': page('Victim'),
-      'a/b/deep.html': page('', '<script>document.title = "cookies: " + document.cookie</script>'),
+      'a/b/deep.html': page('', script),
+      'a/b/wide.html': new Uint8Array(Buffer.from(`\ufeff${page('', script)}`, 'utf16le')),
+      'picture.svg': picture,
     });
     await openSite(victim, 'Victim');
     const tab = await openSite(attacker, 'Attacker');
@@ -140,13 +144,125 @@ attack(
           document.cookie = `${cookie}; Domain=antway.localhost; Path=${path}`;
         }
       }
+      // biome-ignore lint/suspicious/noDocumentCookie: that is the attack
+      document.cookie = 'part=7; Secure; Partitioned; Domain=antway.localhost; Path=/';
       return document.cookie;
     });
-    expect(cookies).toBe('id1=7; track 1');
-    await tab.close();
+    expect(cookies).toBe('id1=7; track 1; part=7');
     const own = await scene().gateway.shell.context().newPage();
-    await own.goto(`${originOf(victim)}/a/b/deep.html`);
+    await own.goto(`${originOf(victim)}/picture.svg`);
     await expect(own).toHaveTitle('cookies:');
+    await tab.evaluate(() => {
+      // biome-ignore lint/suspicious/noDocumentCookie: that is the attack
+      document.cookie = 'again=7; Domain=antway.localhost; Path=/a/b/';
+    });
+    await tab.close();
+    for (const name of ['deep', 'wide']) {
+      await own.goto(`${originOf(victim)}/a/b/${name}.html`);
+      await expect(own).toHaveTitle('cookies:');
+    }
+  },
+);
+
+attack(
+  group,
+  'watches whether its cookie of the gateway’s name stays, while it leads the browser to another site unseen',
+  'It stays, whether the user opened that site or not.',
+  async () => {
+    const attacker = await publishSite({ 'index.html': page('Attacker') });
+    const opened = await publishSite({
+      'index.html': page('Opened'),
+    });
+    const never = await publishSite({ 'index.html': page('Never') });
+    await (await openSite(opened, 'Opened')).close();
+    const tab = await openSite(attacker, 'Attacker');
+    const watch = (way: string, url: string) =>
+      tab.evaluate(
+        async ([way, url]) => {
+          // biome-ignore lint/suspicious/noDocumentCookie: that is the attack
+          document.cookie = 'probe=1; Domain=antway.localhost; Path=/';
+          const rules = document.createElement('script');
+          rules.type = 'speculationrules';
+          rules.textContent = JSON.stringify({
+            [way]: [{ source: 'list', urls: [url], eagerness: 'immediate' }],
+          });
+          let popup: Window | null = null;
+          if (way === 'popup') popup = window.open(url);
+          else document.head.append(rules);
+          await new Promise((resolve) => setTimeout(resolve, 700));
+          rules.remove();
+          popup?.close();
+          return document.cookie;
+        },
+        [way, url] as const,
+      );
+    for (const site of [opened, never]) {
+      for (const [way, path] of [
+        ['prefetch', '/'],
+        ['prerender', '/'],
+        ['popup', '/-/info'],
+      ] as const) {
+        expect(await watch(way, `${originOf(site)}${path}?${Math.random()}`), `${way} ${path}`).toBe(
+          'probe=1',
+        );
+      }
+    }
+  },
+);
+
+attack(
+  group,
+  'shows a file for downloads in a frame that hides its URL, while the site is open',
+  'The frame shows an error, as for a site that is not open.',
+  async () => {
+    const attacker = await publishSite({ 'index.html': page('Attacker') });
+    const opened = await publishSite({ 'index.html': page('Opened'), 'x.bin': 'x', 'x.pdf': '%PDF-1.4' });
+    await openSite(opened, 'Opened');
+    const tab = await openSite(attacker, 'Attacker');
+    const event = (url: string) =>
+      tab.evaluate(async (url) => {
+        const frame = document.createElement('iframe');
+        frame.referrerPolicy = 'no-referrer';
+        frame.src = url;
+        document.body.append(frame);
+        return new Promise((resolve) => {
+          frame.onload = () => resolve('load');
+          setTimeout(resolve, 3_000, 'nothing');
+        });
+      }, url);
+    for (const path of ['/x.bin', '/?download', '/index.html?format=raw&download'])
+      expect(await event(originOf(opened) + path), path).toBe('load');
+    expect(await event(`${scene().root}/${opened}/x.bin?download`)).toBe('load');
+  },
+);
+
+attack(
+  group,
+  'sends a form, which may lead to that site only, to a path of the gateway on it',
+  'The site’s own host answers, whether the user opened the site or not.',
+  async () => {
+    const opened = await publishSite({ 'index.html': page('Opened') });
+    const never = await publishSite({ 'index.html': page('Never') });
+    const other = await publishSite({ 'index.html': page('Other') });
+    await (await openSite(opened, 'Opened')).close();
+    for (const site of [opened, never]) {
+      const tab = await openOutside();
+      const left = tab.waitForURL((url) => url.origin === originOf(site));
+      await tab.evaluate(
+        ([origin, path]) => {
+          const policy = document.createElement('meta');
+          policy.httpEquiv = 'Content-Security-Policy';
+          policy.content = `form-action ${origin}`;
+          document.head.append(policy);
+          const form = document.body.appendChild(document.createElement('form'));
+          form.action = origin + path;
+          form.submit();
+        },
+        [originOf(site), `/-/content/${other}/`] as const,
+      );
+      await left;
+      await tab.close();
+    }
   },
 );
 

@@ -15,3 +15,8 @@ export function isForeign({ referrer, url }: Request): boolean {
 export function isTopLevelNavigation({ mode, destination }: Request): boolean {
   return mode === 'navigate' && destination === 'document';
 }
+
+/** Whether the browser only expects that the user will open the page. */
+export function isInAdvance({ headers }: Request): boolean {
+  return headers.has('Sec-Purpose');
+}

@@ -33,10 +33,10 @@ for(const[name,value]of[['controller',null],['ready',never]])Object.defineProper
 for(const type of['controllerchange','message','messageerror'])container.addEventListener(type,event=>event.stopImmediatePropagation());
 })()`.replaceAll('\n', '');
 
-const shim = new TextEncoder().encode(`<script>${shimScript}</script>`);
+const shim = `<script>${shimScript}</script>`;
 
 /** Increase this version when the shim changes, because the ETags of documents are valid forever. */
-const shimVersion = 6;
+const shimVersion = 7;
 
 const scannedBytes = 16 * 1024;
 
@@ -49,11 +49,10 @@ export async function withWorkerShim(
   const { source, etag, headers } = representation;
   const isShown = !headers['Content-Disposition']?.startsWith('attachment');
   if (!isShown || !headers['Content-Type']?.startsWith('text/html')) return representation;
-  const at = shimPosition(await source.read(0, Math.min(scannedBytes, source.size), signal, trace));
-  if (at === undefined) return representation;
+  const start = await source.read(0, Math.min(scannedBytes, source.size), signal, trace);
   return {
     ...representation,
-    source: withInsertion(source, at, shim),
+    source: withInsertion(source, shimPosition(start), encodeAscii(shim, encodingOf(start))),
     etag: `${etag.slice(0, -1)}.shim-${shimVersion}"`,
   };
 }
@@ -63,23 +62,38 @@ export async function withWorkerShim(
  * same document around it. Before a doctype the shim would cause quirks mode. Before `<html>` or `<head>` it would make
  * the browser drop that tag or its attributes.
  * @param start the first bytes of the document.
- * @returns undefined for UTF-16, because the shim would not be a script in that encoding.
  */
-export function shimPosition(start: Uint8Array): number | undefined {
+export function shimPosition(start: Uint8Array): number {
+  const encoding = encodingOf(start);
   const [a, b, c] = start;
-  if ((a === 0xfe && b === 0xff) || (a === 0xff && b === 0xfe)) return undefined;
-  let at = a === 0xef && b === 0xbb && c === 0xbf ? 3 : 0;
-  const first = at;
-  // One character per byte, so that the positions of tokens are byte positions.
-  const html = new TextDecoder('latin1').decode(start.subarray(first));
+  const first = encoding ? 2 : a === 0xef && b === 0xbb && c === 0xbf ? 3 : 0;
+  let at = first;
+  // As many bytes for each character, so that the positions of tokens tell those of bytes.
+  const html = new TextDecoder(encoding ?? 'latin1').decode(start.subarray(first));
+  const size = encoding ? 2 : 1;
   for (const { kind, name, text, end } of htmlTokens(html)) {
-    if (kind === 'doctype' || (kind === 'open' && (name === 'html' || name === 'head'))) at = first + end;
+    if (kind === 'doctype' || (kind === 'open' && (name === 'html' || name === 'head')))
+      at = first + size * end;
     // A browser creates the head before any other opening tag, before `</br>`, and before text.
     if (kind === 'open' && name !== 'html') break;
     if (kind === 'close' && name === 'br') break;
     if (kind === 'text' && /\S/.test(text)) break;
   }
   return at;
+}
+
+/** Undefined for the encodings that have the characters of ASCII as single bytes. */
+function encodingOf([a, b]: Uint8Array): 'utf-16be' | 'utf-16le' | undefined {
+  if (a === 0xfe && b === 0xff) return 'utf-16be';
+  return a === 0xff && b === 0xfe ? 'utf-16le' : undefined;
+}
+
+function encodeAscii(text: string, encoding: ReturnType<typeof encodingOf>): Uint8Array {
+  const bytes = new TextEncoder().encode(text);
+  if (!encoding) return bytes;
+  const wide = new Uint8Array(2 * bytes.length);
+  for (const [i, byte] of bytes.entries()) wide[2 * i + (encoding === 'utf-16be' ? 1 : 0)] = byte;
+  return wide;
 }
 
 function withInsertion(source: ByteSource, at: number, bytes: Uint8Array): ByteSource {

@@ -3,8 +3,9 @@ import { html, page, pageResponse } from './page.ts';
 import type { Reader } from './reader.ts';
 
 /**
- * Leads to the own origin of a private site without a redirect: a website can forbid its forms to follow one to another
- * origin, and would learn that the site is stored, because its own page stays.
+ * Leads to a page of the same origin or of another one, with this page as the one that asks. A redirect would not do: a
+ * website can forbid its forms to follow one to another origin, and would learn what this device stores, because its own
+ * page stays.
  */
 export function openingPage(url: string, reader: Reader, { ownsOrigin }: Deployment): Response {
   const { language, opening: t } = reader.texts;
