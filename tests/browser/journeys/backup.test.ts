@@ -13,6 +13,7 @@ import { noise, publish } from '../../support/publish.ts';
 import { publishedRows, publishPath, token, writeFiles } from '../../support/publish-screen.ts';
 import { makeTarchive } from '../../support/tarchive.ts';
 import { viewed } from '../../support/viewer.ts';
+import { visitCounts } from '../../support/visits.ts';
 
 const siteFiles = (name: string) => ({
   'index.html': `<!doctype html><title>${name}, still</title><script>document.title = '${name}, running'</script>`,
@@ -52,6 +53,7 @@ async function visit(context: BrowserContext, address: string, answer: (page: Pa
   await page.goto(`${host.url}/${address}/`);
   await answer(page);
   await page.waitForURL(`${host.url}/${address}/`);
+  await visitCounts(page);
   await page.close();
 }
 

@@ -277,6 +277,7 @@ test('the text and the export of a site on its own origin come from that origin'
   const shell = await openShellIn(context, `${root}/`);
   const page = await openTitled(context, `${root}/${address}/`, 'Low Tide');
   expect(page.url()).toBe(`${origin}/`);
+  await visitCounts(page);
   await page.close();
   await shell.goto(`${root}/#library`);
   await rows(shell).getByRole('button', { name: 'Pin: Low Tide' }).click();

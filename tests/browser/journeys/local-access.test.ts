@@ -92,7 +92,7 @@ test('a peer that does not run is not taken for a refusal', { tag: '@full' }, as
 });
 
 test('adding a peer on this computer explains a refusal too', { tag: '@full' }, async ({ startPeer }) => {
-  const peer = await startPeer({ webTransport: 'none' });
+  const peer = await startPeer({ webTransport: 'none', flags: ['--allow-origin', url] });
   const page = await openFromInternet();
   await deny(page);
   await page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name: 'Settings' }).click();

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Page } from '@playwright/test';
 import type { ListedSite } from '../../../src/shell/gateway-api.ts';
 import { expectAccessible } from '../../support/accessibility.ts';
-import { expect, type Gateway, sceneOfFile, test } from '../../support/chromium.ts';
+import { expect, fetchIn, type Gateway, sceneOfFile, test } from '../../support/chromium.ts';
 import { openFreshShell } from '../../support/fresh-shell.ts';
 import { fromRoot } from '../../support/paths.ts';
 import { publish } from '../../support/publish.ts';
@@ -198,9 +198,16 @@ test.describe('readers', () => {
     // As a page, the site opens as a page again.
     await page.goto(`${gateway.url}/${site}/src/`);
     await expect(page.getByRole('heading', { name: 'Contents of src/' })).toBeVisible();
-    // Content may not use the endpoint.
+    // Content may not use the endpoint, and the visit counts after a second.
+    const shell = await page.context().newPage();
+    await shell.goto(`${gateway.url}/`);
+    const readers = async () => {
+      const { text } = await fetchIn(shell, '/-/sites');
+      return JSON.parse(text).sites.map(({ address, reader }: ListedSite) => [address, reader]);
+    };
+    await expect.poll(readers).toEqual([[site, undefined]]);
+    await shell.close();
     await page.goto(`${gateway.url}/`);
-    await expect.poll(read).toEqual([[site, undefined]]);
   });
 
   test('Markdown is a document whose pictures come through the gateway and whose links work', async () => {
