@@ -7,6 +7,7 @@ use futures_util::future::{join_all, poll_fn};
 use h2::Reason;
 use h2::client::{Builder, ResponseFuture, SendRequest};
 use hyper::Request;
+use hyper::header::{HeaderMap, HeaderValue, VIA};
 use std::net::Ipv4Addr;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, split};
@@ -31,10 +32,11 @@ pub enum Kind {
     GrowingWindows,
     StalledUploads,
     Pings,
+    Trailers,
 }
 
 impl Kind {
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Idle,
         Self::UnreadAnswers,
         Self::SlowReads,
@@ -45,6 +47,7 @@ impl Kind {
         Self::GrowingWindows,
         Self::StalledUploads,
         Self::Pings,
+        Self::Trailers,
     ];
 
     pub fn name(self) -> &'static str {
@@ -59,13 +62,14 @@ impl Kind {
             Self::GrowingWindows => "HTTP/2 connections whose windows grow by one byte",
             Self::StalledUploads => "HTTP/2 connections that stall 32 uploads",
             Self::Pings => "HTTP/2 connections that flood pings",
+            Self::Trailers => "HTTP/2 connections that send long trailers",
         }
     }
 
     fn has_small_windows(self) -> bool {
         matches!(
             self,
-            Self::SmallWindows | Self::SmallWindowsForFiles | Self::GrowingWindows
+            Self::SmallWindows | Self::SmallWindowsForFiles | Self::GrowingWindows | Self::Trailers
         )
     }
 
@@ -145,6 +149,24 @@ impl Kind {
                     std::future::pending().await
                 }
                 Self::Pings => Ok(()),
+                Self::Trailers => {
+                    let mut asked = Vec::new();
+                    for _ in 0..UNREAD_REQUESTS {
+                        poll_fn(|cx| requests.poll_ready(cx)).await?;
+                        let uri = format!("https://{}/-/health", target.https);
+                        asked.push(requests.send_request(Request::get(uri).body(())?, false)?);
+                    }
+                    let mut trailers = HeaderMap::new();
+                    for _ in 0..20_000 {
+                        // One byte on the wire.
+                        trailers.append(VIA, HeaderValue::from_static(""));
+                    }
+                    for (_, send) in &mut asked {
+                        sleep(Duration::from_millis(50)).await;
+                        send.send_trailers(trailers.clone())?;
+                    }
+                    std::future::pending().await
+                }
                 Self::Flood => loop {
                     let (response, _) = begin(&mut requests, target, "/-/info").await?;
                     let mut body = response.await?.into_body();

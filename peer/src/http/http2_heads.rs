@@ -1,7 +1,8 @@
 //! Limits the memory and the time for the request heads of an HTTP/2 connection, like [`HeadLimiter`] in HTTP/1, and the
 //! number of its frames.
 //!
-//! A head may come in many frames. The HTTP/2 library holds them until the last one has arrived.
+//! A head may come in many frames. The HTTP/2 library holds them until the last one has arrived. Of a request it also
+//! holds the trailers, until its answer has ended. No client of a peer needs trailers, so they end the connection.
 //!
 //! [`HeadLimiter`]: super::head_limiter::HeadLimiter
 
@@ -31,8 +32,14 @@ const DATA_FRAME: u8 = 0;
 /// The types of the frames with parts of a head: HEADERS and CONTINUATION.
 const HEAD_FRAMES: [u8; 2] = [1, 9];
 
+/// The type of the first frame of a head.
+const HEADERS_FRAME: u8 = 1;
+
 /// The flag of the last frame of a head.
 const END_HEADERS: u8 = 4;
+
+/// The bit of a stream's number that has no meaning.
+const RESERVED_BIT: u32 = 1 << 31;
 
 /// A connection's stream that reads long heads only with a permit, and fails if a head takes too long to arrive.
 pub struct Http2Heads<S> {
@@ -103,6 +110,9 @@ impl<S: AsyncRead + Unpin> AsyncRead for Http2Heads<S> {
         let frames_before = this.frames.count;
         let uploaded_before = this.frames.uploaded_bytes;
         let has_ended_head = this.frames.read(part.filled());
+        if this.frames.has_trailers {
+            return Poll::Ready(Err(io::ErrorKind::InvalidData.into()));
+        }
         this.budget.spend(this.frames.count - frames_before);
         this.budget
             .earn(this.frames.uploaded_bytes - uploaded_before);
@@ -168,6 +178,10 @@ struct Frames {
     count: usize,
     /// The bytes of uploads so far.
     uploaded_bytes: usize,
+    /// The number of the newest stream.
+    newest_stream: u32,
+    /// Whether a stream got a second head.
+    has_trailers: bool,
 }
 
 impl Frames {
@@ -180,6 +194,8 @@ impl Frames {
             head_bytes: 0,
             count: 0,
             uploaded_bytes: 0,
+            newest_stream: 0,
+            has_trailers: false,
         }
     }
 
@@ -201,9 +217,15 @@ impl Frames {
             } else {
                 self.header.push(bytes[0]);
                 bytes = &bytes[1..];
-                if let [a, b, c, kind, flags, ..] = self.header[..]
-                    && self.header.len() == FRAME_HEADER_BYTES
+                if let [a, b, c, kind, flags, stream @ ..] = &self.header[..]
+                    && let Ok(stream) = <[u8; 4]>::try_from(stream)
                 {
+                    let [a, b, c, kind, flags] = [a, b, c, kind, flags].map(|byte| *byte);
+                    if kind == HEADERS_FRAME {
+                        let stream = u32::from_be_bytes(stream) & !RESERVED_BIT;
+                        self.has_trailers |= stream <= self.newest_stream;
+                        self.newest_stream = stream.max(self.newest_stream);
+                    }
                     self.header.clear();
                     self.rest = u32::from_be_bytes([0, a, b, c]) as usize;
                     self.count += 1;
@@ -236,8 +258,12 @@ mod tests {
     const HEAD_TIMEOUT: Duration = Duration::from_millis(300);
 
     fn frame(kind: u8, flags: u8, length: usize) -> Vec<u8> {
+        frame_of(1, kind, flags, length)
+    }
+
+    fn frame_of(stream: u8, kind: u8, flags: u8, length: usize) -> Vec<u8> {
         let [_, a, b, c] = (length as u32).to_be_bytes();
-        let mut frame = vec![a, b, c, kind, flags, 0, 0, 0, 1];
+        let mut frame = vec![a, b, c, kind, flags, 0, 0, 0, stream];
         frame.resize(frame.len() + length, 7);
         frame
     }
@@ -265,8 +291,8 @@ mod tests {
             frame(9, 0, 0),
             frame(9, 4, 50),
             frame(0, 4, 5000),
-            frame(1, 5, 0),
-            frame(1, 4, 10),
+            frame_of(3, 1, 5, 0),
+            frame_of(5, 1, 4, 10),
         ]
         .concat();
         for piece in [1, 2, 7, 9, 100, bytes.len()] {
@@ -303,6 +329,7 @@ mod tests {
         let body = frame(0, 0, 2 * SHORT_HTTP_HEAD_BYTES);
         second_client.write_all(&body).await.unwrap();
         read(&mut second, body.len()).await.unwrap();
+        let long = frame_of(3, 1, 0, SHORT_HTTP_HEAD_BYTES);
         second_client.write_all(&long).await.unwrap();
         read(&mut second, long.len()).await.unwrap();
         second_client.write_all(&frame(9, 4, 1)).await.unwrap();
@@ -312,6 +339,20 @@ mod tests {
         read(&mut first, 10).await.unwrap();
         read(&mut second, 10).await.unwrap();
         assert_eq!(permits.available_permits(), 1);
+    }
+
+    #[tokio::test]
+    async fn trailers_end_the_connection() {
+        let permits = Arc::new(Semaphore::new(1));
+        let (mut heads, mut client) = connect(&permits).await;
+        for stream in [1, 3] {
+            let head = frame_of(stream, 1, 4, 5);
+            client.write_all(&head).await.unwrap();
+            read(&mut heads, head.len()).await.unwrap();
+        }
+        client.write_all(&frame_of(1, 1, 5, 5)).await.unwrap();
+        let trailers = read(&mut heads, 14).await.unwrap_err();
+        assert_eq!(trailers.kind(), io::ErrorKind::InvalidData);
     }
 
     #[tokio::test]

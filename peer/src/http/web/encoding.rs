@@ -1,5 +1,8 @@
 //! Parses `Accept-Encoding`.
 
+/// The items of the list that count. Browsers name a few.
+const MAX_ITEMS: usize = 32;
+
 /// A compression of prebuilt files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoding {
@@ -31,6 +34,7 @@ impl Encoding {
 pub fn accepted<'a>(values: impl Iterator<Item = &'a str>) -> Vec<Encoding> {
     let names: Vec<&str> = values
         .flat_map(|value| value.split(','))
+        .take(MAX_ITEMS)
         .filter_map(accepted_name)
         .collect();
     let is_listed = |encoding: &Encoding| {
@@ -65,5 +69,11 @@ mod tests {
         assert_eq!(accepted("GZIP;q=0.5"), [Encoding::Gzip]);
         assert_eq!(accepted("br;q=0, gzip;q=0.0"), []);
         assert_eq!(accepted(""), []);
+    }
+
+    #[test]
+    fn only_the_first_items_of_a_long_list_count() {
+        let list = format!("gzip{}br", ",".repeat(MAX_ITEMS));
+        assert_eq!(accepted([&list[..]].into_iter()), [Encoding::Gzip]);
     }
 }
