@@ -10,6 +10,7 @@ mod activity;
 pub use activity::{ActiveRequest, Activity, ClientWait};
 
 use crate::client::ClientNetworks;
+use crate::limits::STALL_TIMEOUT;
 use ipnet::IpNet;
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -24,7 +25,7 @@ const LOWERING_INTERVAL: Duration = Duration::from_secs(1);
 /// have run out for a short time only.
 const RAISING_INTERVAL: Duration = Duration::from_secs(5);
 
-/// If all slots are busy, a network with this many times the connections of another gives it one.
+/// A network with this many times the connections of another gives it a busy slot, and takes none of it.
 const GREEDY_FACTOR: usize = 4;
 
 /// The slots of one transport.
@@ -128,8 +129,8 @@ impl ConnectionSlots {
         let mut is_reserved = false;
         let total = self.total(&state);
         let is_full = state.entries.len() - state.reserved >= total;
-        if is_full && !state.evict(false) && !state.evict_from_greedy(networks) {
-            if state.reserved >= self.limits.reserved && !state.evict(true) {
+        if is_full && !state.evict(false, networks) && !state.evict_from_greedy(networks) {
+            if state.reserved >= self.limits.reserved && !state.evict(true, networks) {
                 return Err(Refusal::Full);
             }
             is_reserved = true;
@@ -178,7 +179,8 @@ impl ConnectionSlots {
             total,
             at: Instant::now(),
         });
-        while state.entries.len() > total && (state.evict(true) || state.evict(false)) {}
+        while state.entries.len() > total && (state.evict(true, None) || state.evict(false, None)) {
+        }
         total
     }
 
@@ -247,6 +249,12 @@ impl State {
         self.networks.get(&network).copied().unwrap_or(0)
     }
 
+    /// The connections of the network, or of the site if these are more.
+    fn most(&self, networks: ClientNetworks) -> usize {
+        let counts = networks.all().map(|network| self.count(network));
+        counts.max().unwrap_or(0)
+    }
+
     fn add(&mut self, entry: Entry) -> u64 {
         let id = self.next_id;
         self.next_id += 1;
@@ -277,16 +285,22 @@ impl State {
     }
 
     /// Closes a connection that is idle, or whose client does not read: of the network with the most connections; there
-    /// an idle one first; of several, the one that is unused longest. `false` if there is none.
-    fn evict(&mut self, is_reserved: bool) -> bool {
+    /// an idle one first; of several, the one that is unused longest. A network with many more connections takes none that
+    /// was in use a moment ago. `false` if there is none.
+    fn evict(&mut self, is_reserved: bool, newcomer: Option<ClientNetworks>) -> bool {
+        let newcomers = newcomer.map_or(0, |networks| self.most(networks));
         let unused = self.entries.iter().filter_map(|(&id, entry)| {
             let idle_since = entry.activity.idle_since();
             let since = idle_since.or_else(|| entry.activity.stalled_since())?;
-            (entry.is_reserved == is_reserved).then(|| {
-                let connections = entry.all_networks().map(|network| self.count(network));
-                let connections = connections.max().unwrap_or(0);
-                (connections, idle_since.is_some(), Reverse(since), id)
-            })
+            let connections = entry.networks.map_or(0, |networks| self.most(networks));
+            let is_modest = newcomers < GREEDY_FACTOR * connections.max(1);
+            let may_be = is_modest || since.elapsed() >= STALL_TIMEOUT;
+            (entry.is_reserved == is_reserved && may_be).then_some((
+                connections,
+                idle_since.is_some(),
+                Reverse(since),
+                id,
+            ))
         });
         let id = unused.max().map(|(_, _, _, id)| id);
         self.close(id)
@@ -295,13 +309,9 @@ impl State {
     /// Closes a connection in use of the network with the most connections, if it has many more than the network of a new
     /// one: the newest, which has done the least. `false` if no network has so many.
     fn evict_from_greedy(&mut self, newcomer: Option<ClientNetworks>) -> bool {
-        let count = |networks: ClientNetworks| {
-            let counts = networks.all().map(|network| self.count(network));
-            counts.max().unwrap_or(0)
-        };
-        let least = GREEDY_FACTOR * (newcomer.map_or(0, count) + 1);
+        let least = GREEDY_FACTOR * (newcomer.map_or(0, |networks| self.most(networks)) + 1);
         let greedy = self.entries.iter().filter_map(|(&id, entry)| {
-            let connections = count(entry.networks?);
+            let connections = self.most(entry.networks?);
             (!entry.is_reserved && connections >= least).then_some((connections, id))
         });
         let id = greedy.max().map(|(_, id)| id);

@@ -136,6 +136,24 @@ fn a_new_network_takes_a_busy_slot_of_one_with_many_more() {
 }
 
 #[test]
+fn a_network_with_many_takes_no_slot_that_was_in_use_a_moment_ago() {
+    let slots = ConnectionSlots::new(SlotLimits {
+        total: 5,
+        per_network: 8,
+        per_site: 8,
+        reserved: 0,
+    });
+    let modest = take(&slots, "203.0.113.1").unwrap();
+    let greedy = [(); 4].map(|()| take(&slots, "203.0.113.2").unwrap());
+    let _requests = greedy.each_ref().map(|slot| slot.activity.begin_request());
+    assert_eq!(take(&slots, "203.0.113.2").err(), Some(Refusal::Full));
+    assert!(!is_evicted(&modest));
+    modest.activity.age();
+    assert!(take(&slots, "203.0.113.2").is_ok());
+    assert!(is_evicted(&modest));
+}
+
+#[test]
 fn a_connection_counts_for_the_client_that_its_proxy_names() {
     let slots = slots(100);
     let connections = [(); 3].map(|()| slots.take(None).unwrap());
