@@ -9,7 +9,7 @@ export interface Reading {
   /** The time within which 95 % of the chunks arrived. Null if none arrived. */
   p95Ms: number | null;
   failures: number;
-  /** What the first failure was. */
+  /** The reason of the first failure, if any. */
   firstFailure: string | null;
 }
 

@@ -121,7 +121,7 @@ export class NodePeer {
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (!(await this.#connections.turnOf(request, response))) return;
-    // What came after the request may have ended its connection.
+    // Bytes after the request may have ended its connection.
     if (request.socket.destroyed) return;
     try {
       if (request.rawHeaders.length > 2 * maxHeaderFields) throw new HttpError('HEADERS');
