@@ -69,7 +69,7 @@ function perLocale<T>(create: (locale: string | undefined) => T): () => T {
 /** Decodes the path of a URL for the user, without marks of direction. A path whose escapes are not UTF-8 keeps them. */
 export function decodePath(path: string): string {
   try {
-    return replaceDisruptive(decodeURI(path), '\ufffd');
+    return replaceDisruptive(decodeURI(path), '');
   } catch {
     return path;
   }

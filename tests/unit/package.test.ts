@@ -43,7 +43,7 @@ describe('a first visit', () => {
     [
       'the drop-in’s worker, without WebAssembly',
       () => compressedBytes(join(built.dropIn, 'antway-sw.js')),
-      108_000,
+      109_000,
     ],
     ['the gateway’s worker, without WebAssembly', () => compressedBytes(join(built.shell, 'sw.js')), 112_000],
     ['the shell’s first screen', shellBytes, 75_000],

@@ -89,11 +89,8 @@ function encodingOf([a, b]: Uint8Array): 'utf-16be' | 'utf-16le' | undefined {
 }
 
 function encodeAscii(text: string, encoding: ReturnType<typeof encodingOf>): Uint8Array {
-  const bytes = new TextEncoder().encode(text);
-  if (!encoding) return bytes;
-  const wide = new Uint8Array(2 * bytes.length);
-  for (const [i, byte] of bytes.entries()) wide[2 * i + (encoding === 'utf-16be' ? 1 : 0)] = byte;
-  return wide;
+  const pair = encoding === 'utf-16be' ? '\0$&' : '$&\0';
+  return new TextEncoder().encode(encoding ? text.replace(/./g, pair) : text);
 }
 
 function withInsertion(source: ByteSource, at: number, bytes: Uint8Array): ByteSource {
