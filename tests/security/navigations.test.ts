@@ -183,8 +183,9 @@ attack(
           const values = Array.from(document.querySelectorAll('input'), ({ value }) => value);
           return [document.title, document.body.textContent, ...values].join(' ');
         });
-      await expect.poll(shown, fragment).toMatch(expected);
-      expect(await shown(), fragment).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/);
+      let text = '';
+      await expect.poll(async () => (text = await shown().catch(() => '')), fragment).toMatch(expected);
+      expect(text, fragment).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/);
       await page.close();
     }
   },
