@@ -5,7 +5,7 @@ declare const self: ServiceWorkerGlobalScope;
 /**
  * Deletes the cookies of the gateway's own name, before a page of a site's origin can read them: Antway uses none, so a
  * script of another site has set them. Cookies of wider names may belong to other applications. Workers see only cookies of
- * the path `/`. In HTML documents, the script at their beginning deletes these and those of other paths.
+ * the path `/`. The script at the beginning of HTML documents deletes the cookies of all paths.
  * @param domain the name of the gateway, without a port. Never rejects.
  */
 export async function deleteForeignCookies(domain: string): Promise<void> {

@@ -6,7 +6,7 @@ import { buildHash } from '../src/build.ts';
 import { AntwayError } from '../src/errors.ts';
 import { deploymentAt, framablePages, gatewayOrigin } from '../src/gateway/deployment.ts';
 import { canRunScripts } from '../src/gateway/http/content-type.ts';
-import { isForeign, isInAdvance, isTopLevelNavigation } from '../src/gateway/http/navigation.ts';
+import { isForeignNavigation, isInAdvance } from '../src/gateway/http/navigation.ts';
 import { apiHeaders } from '../src/gateway/http/policy.ts';
 import { isForeignFrame, type RequestContext } from '../src/gateway/request-context.ts';
 import { ServerConfigFile } from '../src/gateway/state/server-config-file.ts';
@@ -186,11 +186,10 @@ async function answer(event: FetchEvent): Promise<Response> {
   // As fast as the host refuses it, and with the same answer: other sites must not learn whether this one was opened.
   if (!hasShell && (await isForeignFrame(request, { isOpenAt }, deployment, '/')))
     return new Response(null, { status: 403, headers: apiHeaders() });
-  const isUnasked = !hasShell && isTopLevelNavigation(request) && isForeign(request);
-  // Only a page that the user sees may learn what the worker does: it deletes cookies, for example.
-  if (isUnasked && (isInAdvance(request) || new URL(request.url).pathname.startsWith('/-/'))) {
-    const answer = await answerOfHost(request);
-    if (answer) return answer;
+  // As at a site that was never opened: a page of another origin must not see that this worker answers.
+  if (!hasShell && isForeignNavigation(request) && (isInAdvance(request) || isOwnPath(request.url))) {
+    const ofHost = await fetch(request).catch(() => undefined); // undefined without a network
+    if (ofHost) return ofHost;
   }
   const storing = storeOwnFiles(request);
   if (storing) event.waitUntil(completeFiles([], storing));
@@ -217,15 +216,14 @@ async function answer(event: FetchEvent): Promise<Response> {
   return shell ? answerFile(event, shell) : fetch(request);
 }
 
-/** @returns what a site that was never opened answers, or undefined without a network. */
-function answerOfHost(request: Request): Promise<Response | undefined> {
-  return fetch(request).catch(() => undefined);
+function isOwnPath(url: string): boolean {
+  return new URL(url).pathname.startsWith('/-/');
 }
 
 /**
- * Deletes the cookies that other sites have set, before a page on a site's own origin shows. In HTML, a script at the
- * beginning of the page does that. Other documents with scripts follow a page of the gateway: a page of another origin could
- * start a navigation, stop it, and see that its cookie has disappeared.
+ * Deletes the cookies that other sites have set, before a document with scripts shows on a site's own origin. HTML documents
+ * do that themselves, and other origins get a page of the gateway before the document: a page that starts such a navigation
+ * and stops it would see that its cookie has disappeared.
  */
 async function deleteCookiesFor({ mode }: Request, { headers }: Response): Promise<void> {
   const type = headers.get('Content-Type') ?? '';

@@ -9,7 +9,7 @@ import { ContentRequest, type RequestObservation } from './content-request.ts';
 import type { GatewayPeers } from './create-gateway.ts';
 import type { Deployment } from './deployment.ts';
 import { admit } from './http/admit.ts';
-import { isForeign, isInAdvance, isNavigation, isTopLevelNavigation } from './http/navigation.ts';
+import { isForeignNavigation, isInAdvance, isNavigation, isTopLevelNavigation } from './http/navigation.ts';
 import { observe } from './http/observe-request.ts';
 import { letShellFrame, redirectHeaders } from './http/policy.ts';
 import { redirect } from './http/redirect.ts';
@@ -117,8 +117,8 @@ export class ContentHandler {
       // Before the first read, so that the answer is the same for stored and for absent content.
       if (await isForeignFrame(request, context, deployment, target.root))
         throw new AntwayError('REFUSED', 'A page of another origin shows this address in a frame.');
-      if (isTopLevelNavigation(request) && isForeign(request) && isInAdvance(request))
-        throw new AntwayError('REFUSED', 'Only the user opens this address.');
+      if (isForeignNavigation(request) && isInAdvance(request))
+        throw new AntwayError('REFUSED', 'A page of another origin asks for this address in advance.');
       const known = isTopLevelNavigation(request) ? this.#slow.takeFailure(request) : undefined;
       if (known) throw known;
       return await new ContentRequest(target, request, context, observed, this.#options).answer();

@@ -7,7 +7,7 @@ import type { ContentHandlerOptions } from './content-handler.ts';
 import { allowedMethods } from './http/admit.ts';
 import { answerContent, type ContentAnswer, refuseUnknownFormat } from './http/content-response.ts';
 import { canRunScripts } from './http/content-type.ts';
-import { isForeign, isInAdvance, isNavigation, isTopLevelNavigation } from './http/navigation.ts';
+import { isForeignNavigation, isInAdvance, isNavigation, isTopLevelNavigation } from './http/navigation.ts';
 import type { Observation } from './http/observe-request.ts';
 import { redirectHeaders } from './http/policy.ts';
 import { redirect } from './http/redirect.ts';
@@ -75,7 +75,7 @@ export class ContentRequest {
     this.#observed = observed;
     this.#options = options;
     this.#isTopLevel = isTopLevelNavigation(request);
-    this.#isForeign = this.#isTopLevel && isForeign(request);
+    this.#isForeign = isForeignNavigation(request);
     this.#isView = options.deployment.hasShell && isViewRequest(request);
     this.#isOpening = this.#isTopLevel || (this.#isView && !isForReader(request));
     this.#content = target.address;
@@ -96,8 +96,10 @@ export class ContentRequest {
     const moved = await this.#onOwnOrigin(representation);
     if (moved) return this.#done(moved);
     const shown = this.#withoutPdf(representation);
-    if (this.#isForeign && mayBeSaved(shown)) return this.#done(await this.#savingPage());
-    if (mayBeSaved(shown)) this.#refuseHiddenFrame();
+    if (mayBeSaved(shown)) {
+      this.#refuseHiddenFrame();
+      if (this.#isForeign) return this.#done(await this.#savingPage());
+    }
     if (this.#isForeign && this.#options.deployment.site && isScriptableData(shown))
       return this.#done(await this.#openingPage(this.#request.url));
     const other = this.#forViewer(shown) ?? (await this.#trustQuestion(shown));
@@ -120,10 +122,12 @@ export class ContentRequest {
     const { address, gatewayUrl } = this.#target;
     if (this.#request.method === 'OPTIONS') return allowedMethods();
     if (this.#isTopLevel && gatewayUrl) return temporaryRedirect(gatewayUrl, deployment);
-    if (mayBeSavedByUrl(this.#target)) this.#refuseHiddenFrame();
-    if (this.#isForeign && mayBeSavedByUrl(this.#target)) {
-      refuseUnknownFormat(this.#target);
-      return this.#savingPage();
+    if (mayBeSavedByUrl(this.#target)) {
+      this.#refuseHiddenFrame();
+      if (this.#isForeign) {
+        refuseUnknownFormat(this.#target);
+        return this.#savingPage();
+      }
     }
     // Open sessions that the rest of the page may need while the document comes from the store.
     if (this.#isOpening) peers.warm();
@@ -196,14 +200,14 @@ export class ContentRequest {
   }
 
   /**
-   * A page that hides its URL may be of another origin, and a download would leave its frame as it is. Browsers apply no
-   * policy of framing to downloads.
+   * Security: a page that hides its URL may be of another origin. A download leaves the frame as it is, and browsers apply no
+   * policy of framing to it, so the page would learn that the site is open.
    * @throws AntwayError `REFUSED`.
    */
   #refuseHiddenFrame(): void {
     const { mode, referrer } = this.#request;
     if (mode !== 'navigate' || this.#isTopLevel || referrer !== '') return;
-    throw new AntwayError('REFUSED', 'The frame of a page that hides its URL saves no file.');
+    throw new AntwayError('REFUSED', 'A page that hides its URL saves no file in a frame.');
   }
 
   /** Redirects to the origin of a site that may run scripts. */
@@ -244,9 +248,10 @@ export class ContentRequest {
    */
   #withoutPdf(representation: Representation): Representation {
     const isShown = this.#isView || isNavigation(this.#request);
-    const isOfSite = this.#options.deployment.site !== undefined && !this.#target.gatewayUrl;
-    const isOwn = isOfSite && this.#decision !== 'restricted';
-    const mayRun = isOwn || this.#decision === 'trusted';
+    const isOfSite = this.#options.deployment.site !== undefined;
+    const mayRun = isOfSite
+      ? !this.#target.gatewayUrl && this.#decision !== 'restricted'
+      : this.#decision === 'trusted';
     if (!isShown || mayRun || !isPdf(representation)) return representation;
     const headers = { ...representation.headers };
     const name = headers['Content-Disposition']?.replace(/^\w+/, '') ?? '';
@@ -322,7 +327,7 @@ export class ContentRequest {
   ): void {
     const { library } = this.#options;
     visit.catch(() => undefined);
-    const isDirect = isElsewhere && !this.#isView && !this.#isInAdvance && this.#context.isVisible;
+    const isDirect = isElsewhere && !this.#isView && !isInAdvance(this.#request) && this.#context.isVisible;
     const keep = async () => {
       const before = await visit;
       if (!before) return;
@@ -338,14 +343,9 @@ export class ContentRequest {
   /** Does this once the user has seen the page that shows the content. */
   #whenSeen(work: () => Promise<void>): void {
     const { clientIds, isVisible } = this.#context;
-    if (this.#isInAdvance) return;
+    if (isInAdvance(this.#request)) return;
     const page = this.#isView ? clientIds?.asking : clientIds?.created;
     this.#work(wasSeen(page, isVisible).then((isSeen) => (isSeen ? work() : undefined)));
-  }
-
-  /** Whether the browser only expects that the user will open it. */
-  get #isInAdvance(): boolean {
-    return isInAdvance(this.#request);
   }
 
   #work(work: Promise<void>): void {

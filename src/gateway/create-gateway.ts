@@ -239,7 +239,7 @@ export function createGateway(deployment: Deployment, dependencies: GatewayDepen
       peers?.warm();
     },
     isOfPeer(url) {
-      // A gateway can be on the same origin. Sites may use its content.
+      // The paths of peers of all kinds. A gateway can be on the same origin, and sites may use its content.
       if (!/\/(chunk|pointer|network|-|v1)\/|\/metrics$/.test(url.pathname)) return false;
       const isIt = ({ config }: EffectiveConfig) => config.peers.some((peer) => peer.isAt(url));
       return current ? isIt(current.effective) : configuration.current().then(isIt, () => false);

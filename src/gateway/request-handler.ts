@@ -4,7 +4,7 @@ import { answerApi } from './api/answer-api.ts';
 import type { ApiContext } from './api/endpoint.ts';
 import type { ContentHandler } from './content-handler.ts';
 import type { Deployment } from './deployment.ts';
-import { isForeign, isTopLevelNavigation } from './http/navigation.ts';
+import { isForeignNavigation } from './http/navigation.ts';
 import { redirectHeaders } from './http/policy.ts';
 import { parseTarget, type Target } from './http/target.ts';
 import { viewAnswer } from './http/view-answer.ts';
@@ -125,7 +125,7 @@ export class RequestHandler {
     if (!deployment.site && (await manifests.get(content.address))) {
       return this.#options.content.handle(content, request, context);
     }
-    if (!deployment.site && isTopLevelNavigation(request) && isForeign(request))
+    if (!deployment.site && isForeignNavigation(request))
       return openingPage(location, await readerOf(request, appearance), deployment);
     if (isViewRequest(request)) {
       return viewAnswer({ kind: 'own-origin', url: location, address: content.address.hex });

@@ -5,13 +5,13 @@ import type { Socket } from 'node:net';
 const maxConnections = 1_024;
 /** Requests that wait behind another one of their connection. Browsers send one after the other. */
 const maxPipelined = { perConnection: 16, inTotal: 1_024 };
-/** Node parses what it has read of a connection at once: up to 64 KiB, with 2,000 requests. A part needs little time. */
+/** Node parses all that it has read of a connection at once: up to 64 KiB, with 2,000 requests. */
 const partBytes = 4_096;
-/** A head with more lines ends its connection: Node would go on with it. Heads with fewer lines can get an answer. */
+/** A head with more lines ends its connection, because Node would parse it to its end. */
 const maxHeadLines = 4_000;
 const lineFeed = 0x0a;
-/** Of the heads that are longer than this, only so many arrive at a time. Another one ends its connection. */
 const shortHeadBytes = 32 * 1024;
+/** The longer heads that arrive at a time. Another one ends its connection. */
 const maxLongHeads = 64;
 const tickMs = 1_000;
 /** A connection that moves fewer bytes in a tick stands still: a client can send one byte after the other. */
@@ -111,9 +111,9 @@ export class Connections {
     for (const end of connection.waiting.splice(0)) end();
   }
 
-  /** Whether the parser may have these bytes. They have to wait for no head that is too long. */
+  /** Whether the parser may have these bytes. Otherwise their head is too long. */
   #mayParse(connection: Connection, part: Uint8Array): boolean {
-    if (connection.last && !connection.last.complete) return true; // of a body
+    if (connection.last && !connection.last.complete) return true; // a body
     connection.headBytes += part.length;
     connection.headLines += linesOf(part);
     if (connection.headLines > maxHeadLines) return false;

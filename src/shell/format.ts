@@ -66,10 +66,14 @@ function perLocale<T>(create: (locale: string | undefined) => T): () => T {
   };
 }
 
-/** Decodes the path of a URL for the user, without marks of direction. A path whose escapes are not UTF-8 keeps them. */
+/** Decodes the path of a URL for the user, without marks of direction. Escapes that are not UTF-8 stay. */
 export function decodePath(path: string): string {
+  return replaceDisruptive(decoded(path), '');
+}
+
+function decoded(path: string): string {
   try {
-    return replaceDisruptive(decodeURI(path), '');
+    return decodeURI(path);
   } catch {
     return path;
   }

@@ -1,31 +1,34 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { deploymentAt } from '../../src/gateway/deployment.ts';
 import type { RequestContext } from '../../src/gateway/request-context.ts';
+import type { ServerConfig } from '../../src/server-config.ts';
 import { encryptedFile, type Records } from './support/encrypted-file.ts';
 import { contextOf, Network, requestOf, startGateway } from './support/gateway.ts';
 import { tarchive } from './support/tar.ts';
 
 const origin = 'http://127.0.0.1:8080';
+const named = 'http://antway.localhost:8080';
 const foreign = 'https://evil.example/page';
 
 /** A gateway with a peer that has a site. */
-async function start(files: Record<string, string>) {
+async function start(files: Record<string, string>, config?: ServerConfig, at = origin) {
   const records: Records = new Map();
   const { address } = await encryptedFile(tarchive(files), records);
   const network = new Network(records);
-  const gateway = startGateway(deploymentAt(origin), { network });
+  const gateway = startGateway(deploymentAt(at), { network, ...(config && { config }) });
   onTestFinished(() => gateway.close());
   const ask = async (
     path: string,
     as: 'fetch' | 'document' | 'iframe' | 'object',
     referrer = '',
     context: Partial<RequestContext> = {},
+    headers = {},
   ) => {
-    const request = requestOf(origin + path, {}, as);
+    const request = requestOf(at + path, { headers }, as);
     if (as !== 'fetch') Object.defineProperty(request, 'referrer', { value: referrer });
-    return (await gateway.handle(request, { ...contextOf(origin), ...context }))!;
+    return (await gateway.handle(request, { ...contextOf(at), ...context }))!;
   };
-  return { hex: address.hex, network, ask };
+  return { hex: address.hex, network, ask, gateway };
 }
 
 it('no endpoint answers a navigation', async () => {
@@ -76,6 +79,58 @@ it('a frame of another origin, or without a referrer, is refused before anything
   expect((await ask(`/${hex}/`, 'iframe', '', { isOpenAt })).status).toBe(200);
 });
 
+it.each(['?download', 'a.bin', 'a.pdf'])(
+  'a frame without a referrer gets an error for %s, also while the content is open',
+  async (path) => {
+    const { ask, hex } = await start({ 'a.bin': 'a', 'a.pdf': '%PDF-1.4\n', 'index.html': 'x' });
+    const isOpenAt = async () => true;
+    for (const as of ['iframe', 'object'] as const)
+      expect((await ask(`/${hex}/${path}`, as, '', { isOpenAt })).status, as).toBe(403);
+    expect((await ask(`/${hex}/${path}`, 'iframe', `${origin}/${hex}/`)).status).toBe(200);
+  },
+);
+
+it('a page of another origin that has content prefetched or prerendered is refused before anything is read', async () => {
+  const { ask, hex, network } = await start({ 'a.txt': 'x' });
+  for (const purpose of ['prefetch', 'prefetch;prerender']) {
+    for (const referrer of ['', foreign])
+      expect((await ask(`/${hex}/a.txt`, 'document', referrer, {}, { 'Sec-Purpose': purpose })).status).toBe(
+        403,
+      );
+  }
+  expect(network.asked).toEqual([]);
+  const own = await ask(`/${hex}/a.txt`, 'document', `${origin}/`, {}, { 'Sec-Purpose': 'prefetch' });
+  expect(own.status).toBe(200);
+});
+
+it('where addresses have origins of their own only, other origins see no redirect and no stored manifest', async () => {
+  const { ask, hex } = await start({ 'index.html': 'x' }, { isolation: 'subdomain' }, named);
+  for (const referrer of ['', foreign]) {
+    const page = await ask(`/${hex}/`, 'document', referrer);
+    expect([page.status, page.headers.get('Location')]).toEqual([200, null]);
+    expect(await page.text()).toMatch(
+      /http-equiv="refresh" content="0; url=http:\/\/\w{52}\.antway\.localhost/,
+    );
+    expect((await ask(`/${hex}/`, 'iframe', referrer)).status).toBe(403);
+  }
+  expect((await ask(`/${hex}/`, 'document', `${named}/`)).headers.get('Location')).toContain(
+    '.antway.localhost',
+  );
+});
+
+it('all paths of a peer are known, and a gateway on its origin is not one', async () => {
+  const { gateway, hex } = await start(
+    {},
+    { peers: ['antd+http://127.0.0.1:8090', 'http://127.0.0.1:8081'] },
+  );
+  const isOfPeer = async (url: string) => gateway.isOfPeer(new URL(url));
+  for (const path of [`/chunk/${hex}`, `/pointer/${hex}`, '/-/info', '/network/info', '/metrics'])
+    expect(await isOfPeer(`http://localhost:8081${path}`), path).toBe(true);
+  expect(await isOfPeer(`http://localhost:8090/v1/chunks/${hex}`)).toBe(true);
+  expect(await isOfPeer(`http://localhost:8081/${hex}/`)).toBe(false);
+  expect(await isOfPeer(`http://localhost:8082/chunk/${hex}`)).toBe(false);
+});
+
 it('a visit counts once the window was visible for a second', async () => {
   const { ask, hex } = await start({ 'a.txt': 'Words of a stranger' });
   const listed = async () =>
@@ -93,6 +148,21 @@ it('a visit counts once the window was visible for a second', async () => {
   await open('shown');
   const count = async () => (await listed()).filter(({ address }) => address === hex).length;
   await expect.poll(count, { timeout: 30_000 }).toBe(1);
+});
+
+it('on the origin of a site, a PDF of another address is a download', async () => {
+  const records: Records = new Map();
+  const pdf = await encryptedFile(tarchive({ 'a.pdf': '%PDF-1.4\n' }), records);
+  const site = await encryptedFile(tarchive({ 'b.pdf': '%PDF-1.4\n' }), records);
+  const at = `http://${site.address.base32}.antway.localhost:8080`;
+  const gateway = startGateway(deploymentAt(at), { records, config: { trusted: [site.address.hex] } });
+  onTestFinished(() => gateway.close());
+  const ask = async (path: string) => {
+    const { status, headers } = (await gateway.handle(requestOf(at + path, {}, 'iframe'), contextOf(at)))!;
+    return [status, headers.get('Content-Disposition')];
+  };
+  expect(await ask('/b.pdf')).toEqual([200, null]);
+  expect(await ask(`/-/content/${pdf.address.hex}/a.pdf`)).toEqual([200, 'attachment']);
 });
 
 it('a PDF is a download for a window and a frame, and not for a script', async () => {

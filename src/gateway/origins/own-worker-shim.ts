@@ -13,8 +13,8 @@ import { viewShim } from './view-shim.ts';
  * `navigator.serviceWorker` look as in a browser that refuses workers: no controller, no registrations, no events, and
  * `register()` rejects with a reason. The shim is not a protection: a script can get the browser's own functions, for
  * example through a frame, and harm the worker of its own origin. docs/reference/third-party-sites.md describes it. The
- * script is one line, so that the line numbers of the document do not change. It is ASCII, so that it is the same in
- * every charset.
+ * script is one line, so that the line numbers of the document do not change. It is ASCII, so that only UTF-16 has other
+ * bytes for it.
  */
 export const shimScript = `(()=>{
 document.currentScript.remove();${cookieShim}${fetchShim}${viewShim}
@@ -68,8 +68,9 @@ export function shimPosition(start: Uint8Array): number {
   const [a, b, c] = start;
   const first = encoding ? 2 : a === 0xef && b === 0xbb && c === 0xbf ? 3 : 0;
   let at = first;
-  // As many bytes for each character, so that the positions of tokens tell those of bytes.
-  const html = new TextDecoder(encoding ?? 'latin1').decode(start.subarray(first));
+  // All characters have the same number of bytes, so the position of a token gives that of its bytes.
+  const decoder = new TextDecoder(encoding ?? 'latin1', { ignoreBOM: true });
+  const html = decoder.decode(start.subarray(first));
   const size = encoding ? 2 : 1;
   for (const { kind, name, text, end } of htmlTokens(html)) {
     if (kind === 'doctype' || (kind === 'open' && (name === 'html' || name === 'head')))
@@ -82,7 +83,7 @@ export function shimPosition(start: Uint8Array): number {
   return at;
 }
 
-/** Undefined for the encodings that have the characters of ASCII as single bytes. */
+/** Undefined for an encoding that contains ASCII. */
 function encodingOf([a, b]: Uint8Array): 'utf-16be' | 'utf-16le' | undefined {
   if (a === 0xfe && b === 0xff) return 'utf-16be';
   return a === 0xff && b === 0xfe ? 'utf-16le' : undefined;

@@ -3,9 +3,8 @@ import { html, page, pageResponse } from './page.ts';
 import type { Reader } from './reader.ts';
 
 /**
- * Leads to a page of the same origin or of another one, with this page as the one that asks. A redirect would not do: a
- * website can forbid its forms to follow one to another origin, and would learn what this device stores, because its own
- * page stays.
+ * Leads to a URL of any origin, without a redirect: a website can forbid its forms to follow a redirect, and would learn
+ * what this device stores, because its own page stays. At a URL of this origin, the request has this page as its referrer.
  */
 export function openingPage(url: string, reader: Reader, { ownsOrigin }: Deployment): Response {
   const { language, opening: t } = reader.texts;
