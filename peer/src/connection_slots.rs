@@ -294,8 +294,8 @@ impl State {
             let since = idle_since.or_else(|| entry.activity.stalled_since())?;
             let connections = entry.networks.map_or(0, |networks| self.most(networks));
             let is_modest = newcomers < GREEDY_FACTOR * connections.max(1);
-            let may_be = is_modest || since.elapsed() >= STALL_TIMEOUT;
-            (entry.is_reserved == is_reserved && may_be).then_some((
+            let may_end = is_modest || since.elapsed() >= STALL_TIMEOUT;
+            (entry.is_reserved == is_reserved && may_end).then_some((
                 connections,
                 idle_since.is_some(),
                 Reverse(since),
@@ -318,6 +318,7 @@ impl State {
         self.close(id)
     }
 
+    /// `false` if there is no such connection.
     fn close(&mut self, id: Option<u64>) -> bool {
         let Some(entry) = id.and_then(|id| self.remove(id)) else {
             return false;

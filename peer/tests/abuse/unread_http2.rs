@@ -18,7 +18,7 @@ use tokio::time::{sleep, timeout};
 const CHUNKS_IN_MEMORY: usize = 8;
 
 /// Only the wait of others is a reason to end a response. No time-out ends one during the test.
-const FLAGS: [&str; 4] = [
+pub const FLAGS: [&str; 4] = [
     "--limit-loopback",
     "--max-chunks-in-memory=8",
     "--idle-timeout=1h",

@@ -1,9 +1,11 @@
 //! Clients that request large files of the web app, and do not read them.
 
+use crate::certificate_authority::CertificateAuthority;
 use crate::http::{get, read_response};
 use crate::http2::{Client, certificate};
 use crate::running_peer::{RunningPeer, program};
 use crate::test_peer::TEST_TIMEOUT;
+use crate::unread_http2::FLAGS;
 use std::fs::{self, File};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -31,6 +33,14 @@ fn start(folder: &TempDir, more: &[&str]) -> (RunningPeer, String) {
     (peer, authority.to_owned())
 }
 
+/// As [`start`], with a certificate of this authority.
+fn start_for_http2(folder: &TempDir, more: &[&str]) -> (RunningPeer, String, CertificateAuthority) {
+    let (ca, _files, certificate) = certificate();
+    let certificate = certificate.each_ref().map(String::as_str);
+    let (peer, authority) = start(folder, &[&certificate[..], more].concat());
+    (peer, authority, ca)
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn slow_readers_of_a_large_file_do_not_hold_it_in_memory() {
     let folder = TempDir::new().unwrap();
@@ -55,16 +65,8 @@ async fn slow_readers_of_a_large_file_do_not_hold_it_in_memory() {
 #[tokio::test(flavor = "multi_thread")]
 async fn unread_answers_over_http2_take_bounded_memory_and_files() {
     let folder = TempDir::new().unwrap();
-    let (ca, _files, certificate) = certificate();
-    let certificate = certificate.each_ref().map(String::as_str);
-    // Memory for 32 answers with files. No time-out ends an answer during the test.
-    let flags = [
-        "--limit-loopback",
-        "--max-chunks-in-memory=8",
-        "--idle-timeout=1h",
-        "--request-timeout=1h",
-    ];
-    let (peer, authority) = start(&folder, &[&certificate[..], &flags].concat());
+    // Memory for 32 answers with files.
+    let (peer, authority, ca) = start_for_http2(&folder, &FLAGS);
     let before = memory_of(peer.id());
     let mut hostile = Vec::new();
     for n in 0..24 {
@@ -91,16 +93,8 @@ async fn unread_answers_over_http2_take_bounded_memory_and_files() {
 #[tokio::test(flavor = "multi_thread")]
 async fn unread_files_do_not_hold_the_memory_that_others_wait_for() {
     let folder = TempDir::new().unwrap();
-    let (ca, _files, certificate) = certificate();
-    let certificate = certificate.each_ref().map(String::as_str);
-    // Memory for 32 answers with files. Only the wait of others is a reason to end one.
-    let flags = [
-        "--limit-loopback",
-        "--max-chunks-in-memory=8",
-        "--idle-timeout=1h",
-        "--request-timeout=1h",
-    ];
-    let (peer, authority) = start(&folder, &[&certificate[..], &flags].concat());
+    // Memory for 32 answers with files.
+    let (peer, authority, ca) = start_for_http2(&folder, &FLAGS);
     let mut hostile = Vec::new();
     for network in 1..=32 {
         let source = format!("127.0.1.{network}");
@@ -119,10 +113,8 @@ async fn unread_files_do_not_hold_the_memory_that_others_wait_for() {
 #[tokio::test(flavor = "multi_thread")]
 async fn limits_the_requests_over_http2_of_one_network_at_a_time() {
     let folder = TempDir::new().unwrap();
-    let (ca, _files, certificate) = certificate();
-    let certificate = certificate.each_ref().map(String::as_str);
     let flags = ["--limit-loopback", "--max-http-connections-per-network=8"];
-    let (_peer, authority) = start(&folder, &[&certificate[..], &flags].concat());
+    let (_peer, authority, ca) = start_for_http2(&folder, &flags);
     let connect = async |source| Client::connect_from(source, &authority, &ca, 1).await;
     let mut hostile = [connect("127.0.1.1").await, connect("127.0.1.1").await];
     let mut unread = Vec::new();
