@@ -8,6 +8,7 @@ import { Trace } from '../stats/trace.ts';
 import { ContentRequest, type RequestObservation } from './content-request.ts';
 import type { GatewayPeers } from './create-gateway.ts';
 import type { Deployment } from './deployment.ts';
+import type { ForeignNavigations } from './foreign-navigations.ts';
 import { admit } from './http/admit.ts';
 import { isForeignNavigation, isInAdvance, isNavigation, isTopLevelNavigation } from './http/navigation.ts';
 import { observe } from './http/observe-request.ts';
@@ -19,6 +20,8 @@ import { isInFrame, noteFrame, observeFrame } from './note-frame.ts';
 import type { OwnOrigins } from './origins/own-origins.ts';
 import type { RecordHandover } from './origins/record-handover.ts';
 import { errorResponse } from './pages/error-response.ts';
+import { openingPage } from './pages/opening-page.ts';
+import { readerOf } from './pages/reader.ts';
 import { isForeignFrame, type RequestContext } from './request-context.ts';
 import { SlowNavigations } from './slow-navigations.ts';
 import type { ChosenAppearance } from './state/appearance.ts';
@@ -49,6 +52,7 @@ export interface ContentHandlerOptions {
   manifests: Pick<ManifestStore, 'has'>;
   frames: FrameJournal;
   recentFiles: RecentFiles;
+  foreignNavigations: ForeignNavigations;
 }
 
 /** Of this many navigations in a row to the same URL, the last one gets the error page instead of the viewer. */
@@ -119,6 +123,10 @@ export class ContentHandler {
         throw new AntwayError('REFUSED', 'A page of another origin shows this address in a frame.');
       if (isForeignNavigation(request) && isInAdvance(request))
         throw new AntwayError('REFUSED', 'A page of another origin asks for this address in advance.');
+      if (await this.#options.foreignNavigations.isTooMany(request, context)) {
+        observer.ended();
+        return openingPage(request.url, await readerOf(request, this.#options.appearance), deployment);
+      }
       const known = isTopLevelNavigation(request) ? this.#slow.takeFailure(request) : undefined;
       if (known) throw known;
       return await new ContentRequest(target, request, context, observed, this.#options).answer();

@@ -100,7 +100,12 @@ export class ContentRequest {
       this.#refuseHiddenFrame();
       if (this.#isForeign) return this.#done(await this.#savingPage());
     }
-    if (this.#isForeign && this.#options.deployment.site && isScriptableData(shown))
+    const { deployment, foreignNavigations } = this.#options;
+    if (
+      deployment.site &&
+      isScriptableData(shown) &&
+      (await foreignNavigations.needsPage(this.#request, this.#context))
+    )
       return this.#done(await this.#openingPage(this.#request.url));
     const other = this.#forViewer(shown) ?? (await this.#trustQuestion(shown));
     return other ? this.#done(other) : this.#send(shown);
@@ -228,13 +233,10 @@ export class ContentRequest {
     return this.#withoutRedirect(redirectToSite(origin, this.#target, this.#request, deployment));
   }
 
-  /** Other websites must not see that this device has a private manifest. */
+  /** Other websites must not see what this device stores, and what the user decided about it. */
   async #withoutRedirect(response: Response): Promise<Response> {
     const location = response.headers.get('Location');
-    if (!this.#isForeign || !location) return response;
-    const { manifests } = this.#options;
-    if (!(await manifests.has(this.#target.address).catch(() => false))) return response;
-    return this.#openingPage(location);
+    return this.#isForeign && location ? this.#openingPage(location) : response;
   }
 
   async #openingPage(url: string): Promise<Response> {

@@ -19,6 +19,7 @@ import { StatsBroadcast } from './api/broadcast.ts';
 import type { ApiContext } from './api/endpoint.ts';
 import { ContentHandler } from './content-handler.ts';
 import type { Deployment } from './deployment.ts';
+import { ForeignNavigations } from './foreign-navigations.ts';
 import { OwnOrigins } from './origins/own-origins.ts';
 import { RecordHandover } from './origins/record-handover.ts';
 import { WildcardHosts } from './origins/wildcard-hosts.ts';
@@ -182,6 +183,7 @@ export function createGateway(deployment: Deployment, dependencies: GatewayDepen
       trust,
       frames,
       recentFiles,
+      foreignNavigations: new ForeignNavigations(),
       ownOrigins,
       recordHandover,
     };

@@ -235,18 +235,25 @@ test('an origin whose data was deleted stores nothing more', { tag: '@full' }, a
   expect(await page.evaluate(() => caches.keys())).toEqual([]);
 });
 
-test('a redirect to a site’s origin is temporary and not stored', async () => {
+test('a redirect to a site’s origin, and the page in its place, are temporary and not stored', async () => {
   const address = await publish(await makeTarchive(siteFiles('Moved')), peer);
   await openWorker();
   const page = await context.newPage();
   const answers: [number, string | undefined][] = [];
   page.on('response', (response) => {
-    if (response.url() === `${root}/${address}/`)
+    if (response.url().split('#')[0] === `${root}/${address}/`)
       answers.push([response.status(), response.headers()['cache-control']]);
   });
-  await page.goto(`${root}/${address}/`);
+  // The URL is typed, so a page leads there, with the fragment. Then a page of the gateway leads there.
+  await page.goto(`${root}/${address}/#part`);
   await expect(page).toHaveTitle('Moved, running');
-  expect(answers).toEqual([[302, 'no-store']]);
+  expect(new URL(page.url()).hash).toBe('#part');
+  await page.goto(`${root}/${address}/`, { referer: `${root}/` });
+  await expect(page).toHaveTitle('Moved, running');
+  expect(answers).toEqual([
+    [200, 'no-store'],
+    [302, 'no-store'],
+  ]);
 });
 
 test('a direct link to a site’s origin applies the user’s settings before its first content', async () => {

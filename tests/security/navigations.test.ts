@@ -1,5 +1,6 @@
 import type { Page } from '@playwright/test';
 import { expect, type Gateway, sceneOfFile, test } from '../support/chromium.ts';
+import { LoopbackServer } from '../support/loopback-server.ts';
 import { makePrivateManifest } from '../support/manifests.ts';
 import type { PeerProcess } from '../support/peer-process.ts';
 import { publish } from '../support/publish.ts';
@@ -139,6 +140,36 @@ attack(
     }
     await gateway.settled();
     expect(await gateway.cache()).toEqual(before);
+  },
+);
+
+attack(
+  group,
+  'leads its own window to content and stops that at once, again and again, so that the worker fetches and stores it',
+  'After two navigations, a page of the gateway replaces the website before the worker asks any peer.',
+  async ({ openWorker }) => {
+    const asked = new Set<string>();
+    // Asked for a chunk, it does not answer, so that the website has time to stop.
+    await using slow = await LoopbackServer.start((request, response) => {
+      const [, address] = /^\/chunk\/(\w{64})/.exec(request.url!) ?? [];
+      if (address) asked.add(address);
+      else response.writeHead(404).end();
+    });
+    const gateway = await openWorker({ peers: [slow.url] });
+    const page = await gateway.shell.context().newPage();
+    await page.goto(scene().outside.url);
+    const addresses = ['1', '2', '3', '4'].map((digit) => digit.repeat(64));
+    const hasLeft = () => page.url().startsWith(gateway.url);
+    for (const address of addresses) {
+      await page.evaluate((url) => void location.assign(url), `${gateway.url}/${address}/x.txt`);
+      await expect.poll(() => asked.has(address) || hasLeft()).toBe(true);
+      if (hasLeft()) break;
+      // On a slow machine, the page that shows the progress comes first.
+      await page.evaluate(() => stop()).catch(() => undefined);
+    }
+    await expect.poll(hasLeft).toBe(true);
+    expect([...asked]).not.toContain(addresses[3]);
+    await page.close();
   },
 );
 

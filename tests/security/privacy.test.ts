@@ -364,7 +364,7 @@ async function lastOpened({ shell }: Gateway): Promise<string[]> {
 
 attack(
   group,
-  'another website sends forms to an address, which may follow no redirect, to learn whether a private site is stored',
+  'another website sends forms to an address, which may follow no redirect, to learn whether the site is stored or was opened',
   'A page of the gateway replaces the website in each case.',
   async () => {
     const { peer, root, gateway } = scene();
@@ -377,8 +377,14 @@ attack(
       },
       [...manifest],
     );
-    // Once with the first answer of the content, and once where the site was opened before.
-    for (const _ of ['first', 'moved']) {
+    const site = await publishSite({ 'index.html': page('Public site') });
+    // Each once with the first answer of the content, and once where the site was opened before.
+    for (const [address, title] of [
+      [stored, 'Private site'],
+      [stored, 'Private site'],
+      [site, 'Public site'],
+      [site, 'Public site'],
+    ] as const) {
       const tab = await openOutside();
       await tab.evaluate(
         ([root, address]) => {
@@ -388,10 +394,10 @@ attack(
           document.body.append(form);
           form.submit();
         },
-        [root, stored] as const,
+        [root, address] as const,
       );
-      await expect(tab).toHaveTitle('Private site');
-      expect(new URL(tab.url()).origin).toBe(originOf(stored));
+      await expect(tab).toHaveTitle(title);
+      expect(new URL(tab.url()).origin).toBe(originOf(address));
       await tab.close();
     }
   },

@@ -15,7 +15,7 @@ import { PointerOwner } from '../support/pointers.ts';
 import { makeTarchive } from '../support/tarchive.ts';
 import { encryptedFile, noise, type Records } from './support/encrypted-file.ts';
 import { MemoryStore } from './support/fake-network.ts';
-import { contextOf, Network, requestOf } from './support/gateway.ts';
+import { contextOf, linkTo, Network, requestOf } from './support/gateway.ts';
 
 const root = 'http://antway.localhost:8080';
 const buildHash = 'build';
@@ -64,7 +64,7 @@ async function handed(gateway: Gateway, address: Address): Promise<Blob[]> {
 }
 
 const navigate = (gateway: Gateway, url: string) =>
-  gateway.handle(requestOf(url, {}, 'document'), contextOf(new URL(url).origin));
+  gateway.handle(linkTo(url), contextOf(new URL(url).origin));
 
 /** The settings that the gateway's origin gives to a site. */
 const settings = JSON.stringify({

@@ -11,8 +11,10 @@ import { deploymentAt } from '../../src/gateway/deployment.ts';
 import { errorResponse } from '../../src/gateway/pages/error-response.ts';
 import { listingJson, listingPage } from '../../src/gateway/pages/listing.ts';
 import { missingFrom } from '../../src/gateway/pages/missing-file.ts';
+import { openingPage } from '../../src/gateway/pages/opening-page.ts';
 import {
   html,
+  leadOn,
   type OwnScript,
   openOnceFound,
   page,
@@ -179,6 +181,17 @@ async function expectOnly(script: OwnScript, response: Response): Promise<string
   expect(policy).toContain("default-src 'none'");
   return policy;
 }
+
+describe('the opening page', () => {
+  it('has one script, which leads to its link, and leads there without scripts, too', async () => {
+    const to = `${url}?a=1&b="2"`;
+    const text = await openingPage(to, english, deploymentAt('https://gateway.example')).text();
+    const escaped = to.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
+    expect(text).toContain(`<a class="primary" href="${escaped}">`);
+    expect(text).toContain(`<noscript><meta http-equiv="refresh" content="0; url=${escaped}"></noscript>`);
+    await expectOnly(leadOn, openingPage(to, english, deploymentAt('https://gateway.example')));
+  });
+});
 
 describe('the question of a first visit', () => {
   const address = Address.fromHex('ab'.repeat(32));

@@ -6,7 +6,7 @@ import type { Gateway } from '../../src/gateway/create-gateway.ts';
 import { deploymentAt } from '../../src/gateway/deployment.ts';
 import { makeTarchive } from '../support/tarchive.ts';
 import { encryptedFile } from './support/encrypted-file.ts';
-import { contextOf, Network, requestOf, startGateway } from './support/gateway.ts';
+import { contextOf, linkTo, Network, requestOf, startGateway } from './support/gateway.ts';
 
 const root = 'http://antway.localhost:8080';
 const buildHash = 'build';
@@ -45,7 +45,7 @@ async function start() {
 }
 
 const get = (gateway: Gateway, path: string, as: 'fetch' | 'document') =>
-  gateway.handle(requestOf(root + path, {}, as), contextOf(root));
+  gateway.handle(as === 'document' ? linkTo(root + path) : requestOf(root + path, {}, as), contextOf(root));
 
 describe('the probe for wildcard hosts', () => {
   it('names no address that the user opens', async () => {
@@ -54,6 +54,15 @@ describe('the probe for wildcard hosts', () => {
     expect(answer.headers.get('Location')).toBe(`${root.replace('//', `//${first.base32}.`)}/`);
     expect(probed).toEqual([expect.stringMatching(/^[a-z2-7]{52}\.antway\.localhost$/)]);
     expect(probed[0]).not.toContain(first.base32);
+  });
+
+  it('lets a page lead to the site’s origin, in place of a redirect, if another website may navigate', async () => {
+    const { first, gateway } = await start();
+    const typed = requestOf(`${root}/${first}/`, {}, 'document');
+    const answer = (await gateway.handle(typed, contextOf(root)))!;
+    expect([answer.status, answer.headers.get('Location')]).toEqual([200, null]);
+    const url = `${root.replace('//', `//${first.base32}.`)}/`;
+    expect(await answer.text()).toContain(`<a class="primary" href="${url}">`);
   });
 
   describe('once such names have worked, and the last probe is old', () => {

@@ -1,5 +1,5 @@
 import type { Deployment } from '../deployment.ts';
-import { html, page, pageResponse } from './page.ts';
+import { html, leadOn, page, pageResponse } from './page.ts';
 import type { Reader } from './reader.ts';
 
 /**
@@ -13,8 +13,9 @@ export function openingPage(url: string, reader: Reader, { ownsOrigin }: Deploym
     t.title,
     html`<h1>${t.title}</h1>
 <p class="actions"><a class="primary" href="${url}">${t.open}</a></p>`,
-    html`<meta http-equiv="refresh" content="0; url=${url}">
+    html`<noscript><meta http-equiv="refresh" content="0; url=${url}"></noscript>
 `,
   );
-  return pageResponse(language, document, 200, { 'Cache-Control': 'no-store' }, { ownsOrigin });
+  const headers = { 'Cache-Control': 'no-store' };
+  return pageResponse(language, document, 200, headers, { script: leadOn, ownsOrigin });
 }

@@ -92,6 +92,17 @@ export const openOnceFound: OwnScript = {
 };
 
 /**
+ * Leads to the link of the opening page, with the fragment of this page, which requests do not tell the worker. A navigation
+ * to the same URL with a fragment would load nothing. A navigation to a download before the page has loaded would end the
+ * loading.
+ */
+export const leadOn: OwnScript = {
+  text: "addEventListener('load',()=>{const a=document.querySelector('.primary'),l=location,h=l.hash;if(h&&a.href==l.href.split('#')[0])l.reload();else{a.hash||=h;l.replace(a.href)}})",
+  hash: 'sha256-8VSdi9XrSu0U+1wmBXyD7axN08rYMYy2ap8/RD/yujY=',
+  mayAsk: false,
+};
+
+/**
  * Saves the file once, after the page has loaded: a navigation before would end the loading. If the worker cannot see which
  * page navigates, the next answer is the same page again, which does not save.
  */

@@ -99,6 +99,13 @@ export function contextOf(origin: string): RequestContext {
   };
 }
 
+/** A request as a worker gets it, of a link on a page of the same origin. */
+export function linkTo(url: string): Request {
+  return Object.defineProperty(requestOf(url, {}, 'document'), 'referrer', {
+    value: `${new URL(url).origin}/`,
+  });
+}
+
 /** A request as a worker gets it. `mode` and `destination` cannot be set on one that is made by hand. */
 export function requestOf(
   url: string,
