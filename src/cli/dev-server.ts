@@ -96,6 +96,14 @@ export class DevServer {
     }
   }
 
+  /** @throws AntwayError `BAD_ADDRESS` unless the target of the request is a path. */
+  #urlOf(target: string): URL {
+    if (!target.startsWith('/'))
+      throw new AntwayError('BAD_ADDRESS', 'The target of the request is no path.');
+    // Not relative to the origin: a target that begins with two slashes would name another host.
+    return new URL(this.#url + target);
+  }
+
   #listen(response: ServerResponse): void {
     response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' });
     response.write('retry: 500\n\n');
@@ -110,7 +118,7 @@ export class DevServer {
     const ended = new AbortController();
     response.once('close', () => ended.abort());
     const { signal } = ended;
-    const url = new URL(message.url!, this.#url);
+    const url = this.#urlOf(message.url!);
     const address = this.#address;
     const destination = String(headers['sec-fetch-dest'] ?? 'document');
     const policy = (content: Address): PolicyRequest => ({

@@ -3,9 +3,11 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
+import { text } from 'node:stream/consumers';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { commands } from '../../src/cli/commands.ts';
 import { completionScript } from '../../src/cli/completion-script.ts';
@@ -98,6 +100,29 @@ describe('antway dev', () => {
     expect((await fetch(url, { method: 'POST' })).status).toBe(405);
     await events.cancel();
     expect(await interrupt(child)).toBe(0);
+  });
+
+  it('answers odd targets of requests', async () => {
+    const { next } = start('dev', site, '--port', '0');
+    const port = Number(new URL((await next()).url).port);
+    const statusOf = async (target: string) => {
+      const socket = connect(port, '127.0.0.1');
+      socket.write(`GET ${target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
+      return Number((await text(socket)).split(' ')[1]);
+    };
+    for (const [target, status] of [
+      ['//', 404],
+      ['//a', 404],
+      ['/\\', 404],
+      ['/%', 400],
+      ['/a//', 404],
+      ['*', 400],
+      ['http://[', 400],
+      ['http://localhost/', 400],
+      ['/?//[', 200],
+    ] as const) {
+      expect([target, await statusOf(target)]).toEqual([target, status]);
+    }
   });
 
   it('does not answer under the name of another site', async () => {

@@ -136,6 +136,23 @@ describe('the peer in Node goes on', () => {
     expect(await raw(peer.url, get('/-/info', origin))).not.toContain('aaaa');
   });
 
+  it('after odd targets of requests', async () => {
+    const ask = async (target: string) => statusOf(await raw(peer.url, get(target, close)));
+    for (const target of ['//', '//a', '/\\', '/%', '/%00', '/..%2f', 'http://[', '*', 'http://localhost/'])
+      expect([target, await ask(target)]).toEqual([target, 404]);
+    for (const target of ['a:../..', '/chunk//', '/pointer/%'])
+      expect([target, await ask(target)]).toEqual([target, 400]);
+  });
+
+  it('after a body with two lengths, behind which it answers no further request', async () => {
+    const lengths = ['Content-Length: 5\r\n', 'Transfer-Encoding: chunked\r\n'];
+    for (const fields of [lengths.join(''), lengths.reverse().join('')]) {
+      const request = get(path, fields).replace('GET', 'PUT');
+      const answer = await raw(writer.url, `${request}0\r\n\r\n${get('/-/info')}`);
+      expect([statusOf(answer), answer.split('HTTP/1.1').length]).toEqual([400, 2]);
+    }
+  });
+
   it('after requests that expect something, which it does not answer', async () => {
     expect(await raw(peer.url, get('/-/info', 'Expect: something\r\n').repeat(1_000))).toBe('');
     expect(await isHealthy(peer.url)).toBe(true);
