@@ -144,6 +144,10 @@ pub const HTTP2_RECEIVE_WINDOW_BYTES: [u32; 2] = [256 * 1024, 1024 * 1024];
 /// connection is closed. A client could otherwise make the peer work without a limit.
 pub const HTTP2_RESETS: usize = 20;
 
+/// The number of fields of a request head over HTTP/2. A head with more ends the connection. Browsers send each cookie as
+/// a field, see [`MAX_HTTP_HEAD_BYTES`].
+pub const MAX_HTTP2_FIELDS: usize = 400;
+
 /// The longest `Host` and `Origin` that the peer reads: a name has at most 253 bytes, and there are a scheme and a port.
 pub const MAX_HOST_BYTES: usize = 270;
 

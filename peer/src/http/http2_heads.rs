@@ -2,13 +2,16 @@
 //! number of its frames.
 //!
 //! A head may come in many frames. The HTTP/2 library holds them until the last one has arrived. Of a request it also
-//! holds the trailers, until its answer has ended. No client of a peer needs trailers, so they end the connection.
+//! holds the trailers, until its answer has ended. No client of a peer needs trailers, so they end the connection. A field
+//! of one byte takes some 100 bytes of memory, so a head with too many fields ends the connection, too.
 //!
 //! [`HeadLimiter`]: super::head_limiter::HeadLimiter
 
+use super::hpack_fields::HpackFields;
 use crate::frame_budget::FrameBudget;
 use crate::limits::{
-    HTTP_READ_BYTES, HTTP2_FRAME_BURST, HTTP2_FRAMES_PER_SECOND, SHORT_HTTP_HEAD_BYTES,
+    HTTP_READ_BYTES, HTTP2_FRAME_BURST, HTTP2_FRAMES_PER_SECOND, MAX_HTTP2_FIELDS,
+    SHORT_HTTP_HEAD_BYTES,
 };
 use std::io;
 use std::pin::Pin;
@@ -37,6 +40,13 @@ const HEADERS_FRAME: u8 = 1;
 
 /// The flag of the last frame of a head.
 const END_HEADERS: u8 = 4;
+
+/// The flag of a first frame with padding.
+const PADDED: u8 = 8;
+
+/// The flag of a first frame with a priority, and the length of that.
+const PRIORITY: u8 = 0x20;
+const PRIORITY_BYTES: usize = 5;
 
 /// The bit of a stream's number that has no meaning.
 const RESERVED_BIT: u32 = 1 << 31;
@@ -110,7 +120,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Http2Heads<S> {
         let frames_before = this.frames.count;
         let uploaded_before = this.frames.uploaded_bytes;
         let has_ended_head = this.frames.read(part.filled());
-        if this.frames.has_trailers {
+        if this.frames.has_trailers || this.frames.has_many_fields {
             return Poll::Ready(Err(io::ErrorKind::InvalidData.into()));
         }
         this.budget.spend(this.frames.count - frames_before);
@@ -162,6 +172,42 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Http2Heads<S> {
     }
 }
 
+/// The bytes of a frame of a head that are no part of its fields.
+#[derive(Default)]
+struct Surroundings {
+    /// Whether the length of the padding comes next.
+    is_padded: bool,
+    /// The bytes of the priority that are still to come.
+    priority: usize,
+    padding: usize,
+}
+
+impl Surroundings {
+    fn of(kind: u8, flags: u8) -> Self {
+        let has = |flag| kind == HEADERS_FRAME && flags & flag != 0;
+        Self {
+            is_padded: has(PADDED),
+            priority: if has(PRIORITY) { PRIORITY_BYTES } else { 0 },
+            padding: 0,
+        }
+    }
+
+    /// The part of the frame's bytes that belongs to fields. `rest` bytes of the frame follow.
+    fn strip<'a>(&mut self, mut bytes: &'a [u8], rest: usize) -> &'a [u8] {
+        if self.is_padded
+            && let [padding, after @ ..] = bytes
+        {
+            self.is_padded = false;
+            self.padding = usize::from(*padding);
+            bytes = after;
+        }
+        let priority = self.priority.min(bytes.len());
+        self.priority -= priority;
+        let padding = self.padding.saturating_sub(rest);
+        &bytes[priority..][..(bytes.len() - priority).saturating_sub(padding)]
+    }
+}
+
 /// Finds the heads in the incoming bytes.
 struct Frames {
     /// The bytes of the present frame, or of the preface, that are still to come.
@@ -174,6 +220,9 @@ struct Frames {
     is_in_head: bool,
     /// The bytes of the incomplete head.
     head_bytes: usize,
+    fields: HpackFields,
+    /// What surrounds the fields in the present frame.
+    surroundings: Surroundings,
     /// The number of frames so far.
     count: usize,
     /// The bytes of uploads so far.
@@ -182,6 +231,8 @@ struct Frames {
     newest_stream: u32,
     /// Whether a stream got a second head.
     has_trailers: bool,
+    /// Whether a head has too many fields.
+    has_many_fields: bool,
 }
 
 impl Frames {
@@ -192,10 +243,13 @@ impl Frames {
             present: Some(true),
             is_in_head: true,
             head_bytes: 0,
+            fields: HpackFields::new(),
+            surroundings: Surroundings::default(),
             count: 0,
             uploaded_bytes: 0,
             newest_stream: 0,
             has_trailers: false,
+            has_many_fields: false,
         }
     }
 
@@ -208,11 +262,16 @@ impl Frames {
         let mut has_ended_head = false;
         while !bytes.is_empty() {
             if self.rest > 0 {
-                let length = self.rest.min(bytes.len());
-                self.rest -= length;
-                bytes = &bytes[length..];
+                let (part, following) = bytes.split_at(self.rest.min(bytes.len()));
+                self.rest -= part.len();
+                bytes = following;
                 if self.present.is_some() {
-                    self.head_bytes += length;
+                    self.head_bytes += part.len();
+                    // The preface is no frame.
+                    if self.count > 0 {
+                        self.fields.read(self.surroundings.strip(part, self.rest));
+                        self.has_many_fields |= self.fields.count() > MAX_HTTP2_FIELDS;
+                    }
                 }
             } else {
                 self.header.push(bytes[0]);
@@ -235,6 +294,7 @@ impl Frames {
                     let is_last = flags & END_HEADERS != 0;
                     self.present = HEAD_FRAMES.contains(&kind).then_some(is_last);
                     self.is_in_head |= self.present.is_some();
+                    self.surroundings = Surroundings::of(kind, flags);
                 }
             }
             let is_frame_complete = self.rest == 0 && self.header.is_empty();
@@ -242,6 +302,7 @@ impl Frames {
                 self.present = None;
                 self.is_in_head = false;
                 self.head_bytes = 0;
+                self.fields = HpackFields::new();
                 has_ended_head = true;
             }
         }
@@ -264,7 +325,8 @@ mod tests {
     fn frame_of(stream: u8, kind: u8, flags: u8, length: usize) -> Vec<u8> {
         let [_, a, b, c] = (length as u32).to_be_bytes();
         let mut frame = vec![a, b, c, kind, flags, 0, 0, 0, stream];
-        frame.resize(frame.len() + length, 7);
+        // In a head, these are fields of 258 bytes.
+        frame.resize(frame.len() + length, 0x7f);
         frame
     }
 
@@ -353,6 +415,61 @@ mod tests {
         client.write_all(&frame_of(1, 1, 5, 5)).await.unwrap();
         let trailers = read(&mut heads, 14).await.unwrap_err();
         assert_eq!(trailers.kind(), io::ErrorKind::InvalidData);
+    }
+
+    /// A frame of a head with these fields.
+    fn fields_frame(kind: u8, flags: u8, fields: &[u8]) -> Vec<u8> {
+        let mut bytes = frame(kind, flags, fields.len());
+        bytes[FRAME_HEADER_BYTES..].copy_from_slice(fields);
+        bytes
+    }
+
+    #[tokio::test]
+    async fn many_fields_of_a_head_end_the_connection() {
+        let indexed = |count| vec![0x82; count];
+        let most = MAX_HTTP2_FIELDS;
+        // Padding of 3 bytes, and a priority.
+        let padded = [&[3, 0, 0, 0, 0, 16][..], &indexed(most), &[0; 3]].concat();
+        for (frames, is_allowed) in [
+            (fields_frame(1, 4, &indexed(most)), true),
+            (fields_frame(1, 4, &indexed(most + 1)), false),
+            (fields_frame(1, 4 | PADDED | PRIORITY, &padded), true),
+            (
+                [
+                    fields_frame(1, 0, &indexed(most)),
+                    fields_frame(9, 4, &indexed(1)),
+                ]
+                .concat(),
+                false,
+            ),
+            // A field of 300 bytes whose value is in three frames.
+            (
+                [
+                    fields_frame(1, 0, &[0, 1, b'a', 0x7f, 0xad]),
+                    fields_frame(9, 0, &[1, 7]),
+                    fields_frame(9, 4, &[&[7; 299][..], &indexed(most - 1)].concat()),
+                ]
+                .concat(),
+                true,
+            ),
+        ] {
+            for piece in [1, 1000] {
+                let permits = Arc::new(Semaphore::new(1));
+                let (mut heads, mut client) = connect(&permits).await;
+                let mut outcome = Ok(());
+                // Another head counts anew.
+                let next = fields_frame(1, 4, &indexed(most));
+                let next = [&next[..8], &[3], &next[FRAME_HEADER_BYTES..]].concat();
+                for piece in [&frames[..], &next].concat().chunks(piece) {
+                    client.write_all(piece).await.unwrap();
+                    outcome = read(&mut heads, piece.len()).await;
+                    if outcome.is_err() {
+                        break;
+                    }
+                }
+                assert_eq!(outcome.is_ok(), is_allowed, "{frames:x?} by {piece}");
+            }
+        }
     }
 
     #[tokio::test]

@@ -9,6 +9,7 @@ mod cors;
 mod endpoint;
 mod error;
 mod head_limiter;
+mod hpack_fields;
 mod http2_heads;
 mod lingering;
 mod metered_stream;

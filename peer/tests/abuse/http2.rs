@@ -4,7 +4,7 @@ use crate::certificate_authority::{CertificateAuthority, flags};
 use crate::client_network::{authority, connect_to};
 use crate::test_peer::{TEST_TIMEOUT, TestPeer, chunk};
 use antway_peer::limits::{
-    HTTP2_STREAMS, MAX_CHUNK_BYTES, MAX_HTTP_HEAD_BYTES, MAX_LONG_HTTP_HEADS,
+    HTTP2_STREAMS, MAX_CHUNK_BYTES, MAX_HTTP_HEAD_BYTES, MAX_HTTP2_FIELDS, MAX_LONG_HTTP_HEADS,
 };
 use antway_peer::source::Chunk;
 use bytes::Bytes;
@@ -218,6 +218,64 @@ async fn limits_the_head_of_a_request() {
         let response = client.begin(request, b"").await;
         assert_eq!(read(response).await.0, status, "{cookie} bytes");
     }
+    peer.stop().await;
+}
+
+/// Sends a head of fields of one byte each, and returns whether the peer ends the connection without an answer.
+async fn is_refused_with_fields(peer: &TestPeer, ca: &CertificateAuthority, fields: usize) -> bool {
+    let mut stream = connect_tls(peer, ca).await;
+    // `:method GET`, `:scheme https`, `:path /`, a cookie for the table, and the cookie again.
+    let mut head = b"\x82\x87\x84\x60\x01a".to_vec();
+    head.resize(head.len() + fields - 4, 0xbe);
+    let mut bytes = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0".to_vec();
+    let parts = head.chunks(16_384);
+    let last = parts.len() - 1;
+    for (i, part) in parts.enumerate() {
+        let [_, a, b, c] = u32::try_from(part.len()).unwrap().to_be_bytes();
+        let kind = if i == 0 { 1 } else { 9 };
+        let flags = u8::from(i == 0) | if i == last { 4 } else { 0 };
+        bytes.extend([a, b, c, kind, flags, 0, 0, 0, 1]);
+        bytes.extend(part);
+    }
+    // The peer may close the connection meanwhile.
+    let _ = stream.write_all(&bytes).await;
+    loop {
+        let mut header = [0; 9];
+        let read = timeout(TEST_TIMEOUT, stream.read_exact(&mut header)).await;
+        if read.expect("an answer or an end soon").is_err() {
+            return true;
+        }
+        let [a, b, c, kind, ..] = header;
+        if kind == 1 {
+            return false;
+        }
+        let mut payload = vec![0; u32::from_be_bytes([0, a, b, c]) as usize];
+        stream.read_exact(&mut payload).await.unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn limits_the_fields_of_a_request() {
+    let (peer, ca, _files) = start(&[]).await;
+    for (fields, is_refused) in [
+        (MAX_HTTP2_FIELDS, false),
+        (MAX_HTTP2_FIELDS + 1, true),
+        (29_000, true),
+    ] {
+        assert_eq!(
+            is_refused_with_fields(&peer, &ca, fields).await,
+            is_refused,
+            "{fields} fields"
+        );
+    }
+    // A browser with many cookies.
+    let mut client = Client::connect(&peer, &ca).await;
+    let mut request = Request::get(client.uri("/-/health"));
+    for i in 0..180 {
+        request = request.header("cookie", format!("name{i}={}", "x".repeat(4_000)));
+    }
+    let response = client.begin(request.body(()).unwrap(), b"").await;
+    assert_eq!(read(response).await.0, 200);
     peer.stop().await;
 }
 
