@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { clientOf, FairQueue } from './fair-queue.ts';
 import { HttpError } from './http-error.ts';
 
 /** The memory of one answer, or of one upload. */
@@ -13,14 +14,13 @@ export interface Place {
 }
 
 /**
- * A limited number of places for answers or uploads in memory. Requests without a place wait in the order of their arrival.
- * An answer whose client does not read loses its place to them, so clients that read nothing keep no other waiting.
+ * A limited number of places for answers or uploads in memory. Requests without a place wait, and their clients take turns. An answer whose client does not read loses its place to them, so clients that read nothing keep no other waiting.
  */
 export class AnswerPlaces {
   readonly #max: number;
   readonly #maxWaitMs: number;
   #taken = 0;
-  readonly #waiting = new Set<() => void>();
+  readonly #waiting = new FairQueue<() => void>();
   /** Takes the places of answers whose clients do not read, in the order of the time since they did. */
   readonly #stalled = new Set<() => void>();
 
@@ -35,6 +35,7 @@ export class AnswerPlaces {
    */
   take(response: ServerResponse): Promise<Place> {
     return new Promise((resolve, reject) => {
+      const client = clientOf(response);
       let state: 'waiting' | 'held' | 'left' = 'waiting';
       const enter = () => {
         clearTimeout(timer);
@@ -48,7 +49,7 @@ export class AnswerPlaces {
         state = 'left';
         if (before === 'held') this.#free();
         if (before !== 'waiting') return;
-        this.#waiting.delete(enter);
+        this.#waiting.delete(client, enter);
         reject(new HttpError('BUSY'));
       };
       const holds = (reads: Promise<void>) =>
@@ -60,7 +61,7 @@ export class AnswerPlaces {
             resolve(false);
           };
           this.#stalled.add(lose);
-          if (this.#waiting.size > 0) return lose();
+          if (!this.#waiting.isEmpty) return lose();
           void reads.then(() => {
             this.#stalled.delete(lose);
             resolve(state === 'held');
@@ -74,20 +75,16 @@ export class AnswerPlaces {
         enter();
         return;
       }
-      this.#waiting.add(enter);
+      this.#waiting.add(client, enter);
       const [longest] = this.#stalled;
       longest?.();
     });
   }
 
   #free(): void {
-    const [next] = this.#waiting;
-    if (next) {
-      this.#waiting.delete(next);
-      next();
-    } else {
-      this.#taken -= 1;
-    }
+    const next = this.#waiting.next();
+    if (next) next();
+    else this.#taken -= 1;
   }
 }
 

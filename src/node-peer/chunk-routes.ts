@@ -7,10 +7,13 @@ import { allowReading, answerPreflight, isPreflight, matchesEtag, mayUse, mayWri
 import { AnswerPlaces, breakOffIfUnread, type Place } from './answer-places.ts';
 import { HttpError, sendJson } from './http-error.ts';
 import type { PeerStore } from './peer-store.ts';
+import { ReadTurns } from './read-turns.ts';
 import { readOn, sendPieces } from './send-pieces.ts';
 
 /** Chunks in memory for answers. More requests wait. More at a time would delay short answers: each takes the thread. */
 const maxOpenAnswers = 16;
+/** Records that are read and verified at a time. The next client waits for them. */
+const maxReads = 2;
 /** An answer of this size needs no place: the connection takes it at once. */
 const pieceBytes = 128 * 1024;
 /** Uploads in memory. More requests wait. */
@@ -47,6 +50,7 @@ export interface ChunkRoutesOptions {
 export class ChunkRoutes {
   readonly #options: ChunkRoutesOptions;
   readonly #places: AnswerPlaces;
+  readonly #turns = new ReadTurns(maxReads);
   readonly #uploadPlaces: AnswerPlaces;
 
   constructor(options: ChunkRoutesOptions) {
@@ -92,6 +96,7 @@ export class ChunkRoutes {
       response.writeHead(304).end();
       return;
     }
+    if (request.method === 'HEAD') return this.#answerHead(response, address);
     const place = await this.#places.take(response);
     try {
       const rest = await this.#sendFromMemory(request, response, address, place);
@@ -99,6 +104,23 @@ export class ChunkRoutes {
     } finally {
       place.leave();
     }
+  }
+
+  /** Does not read the chunk: clients ask for the heads of very many. */
+  async #answerHead(response: ServerResponse, address: Address): Promise<void> {
+    const size = await this.#options.store.size(address);
+    if (size === undefined) throw new HttpError('NOT_FOUND');
+    setImmutable(response, `"${address}"`);
+    breakOffIfUnread(response, this.#options.writeTimeoutMs);
+    setLength(response, size);
+    response.writeHead(200).end();
+  }
+
+  /** @throws HttpError `NOT_FOUND` or `BUSY` */
+  async #read(response: ServerResponse, read: () => Promise<Uint8Array | undefined>): Promise<Uint8Array> {
+    const record = await this.#turns.run(response, read);
+    if (!record) throw new HttpError('NOT_FOUND');
+    return record;
   }
 
   /**
@@ -113,11 +135,10 @@ export class ChunkRoutes {
     place: Place,
   ): Promise<Rest | undefined> {
     const { store, blake3, writeTimeoutMs } = this.#options;
-    const bytes = await store.read(address);
-    if (!bytes) throw new HttpError('NOT_FOUND');
+    const bytes = await this.#read(response, () => store.read(address));
     setImmutable(response, `"${address}"`);
     breakOffIfUnread(response, writeTimeoutMs);
-    if (request.method === 'HEAD' || bytes.length <= pieceBytes) {
+    if (bytes.length <= pieceBytes) {
       sendBytes(request, response, bytes);
       return undefined;
     }
@@ -164,8 +185,8 @@ export class ChunkRoutes {
   }
 
   async #getPointer(request: IncomingMessage, response: ServerResponse, name: string): Promise<void> {
-    const record = await this.#options.store.pointer(addressOf(name));
-    if (!record) throw new HttpError('NOT_FOUND');
+    const address = addressOf(name);
+    const record = await this.#read(response, () => this.#options.store.pointer(address));
     response.setHeader('Cache-Control', 'no-store');
     breakOffIfUnread(response, this.#options.writeTimeoutMs);
     sendBytes(request, response, record);

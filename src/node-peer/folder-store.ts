@@ -56,9 +56,15 @@ export class FolderPeerStore implements PeerStore {
     return new FolderPeerStore(folder, blake3, totals);
   }
 
-  async has(address: Address): Promise<boolean> {
-    for (const path of this.#paths(address)) if (await exists(path)) return true;
-    return false;
+  async size(address: Address): Promise<number | undefined> {
+    for (const path of this.#paths(address)) {
+      const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
+        if (error.code === 'ENOENT') return undefined;
+        throw error;
+      });
+      if (found) return found.size;
+    }
+    return undefined;
   }
 
   async read(address: Address): Promise<Uint8Array | undefined> {

@@ -19,7 +19,8 @@ export interface OpenChunk {
 /** The chunks and pointers of an embedded peer. */
 export interface PeerStore {
   readonly totals: StoreTotals;
-  has(address: Address): Promise<boolean>;
+  /** The number of bytes of a chunk, which are not verified, or undefined. */
+  size(address: Address): Promise<number | undefined>;
   /** The chunk's bytes after verification, or undefined. */
   read(address: Address): Promise<Uint8Array | undefined>;
   /** Opens a chunk to read parts of it, which are not verified. */
@@ -47,8 +48,8 @@ export class MemoryPeerStore implements PeerStore {
     return { chunks: this.#chunks.size, bytes: this.#bytes };
   }
 
-  async has({ hex }: Address): Promise<boolean> {
-    return this.#chunks.has(hex);
+  async size({ hex }: Address): Promise<number | undefined> {
+    return this.#chunks.get(hex)?.length;
   }
 
   async read({ hex }: Address): Promise<Uint8Array | undefined> {

@@ -627,6 +627,8 @@ describe('the places for answers of a peer in Node', () => {
   let peer: NodePeer;
   /** Opens the store. Until then, no read ends. */
   let openGate: () => void;
+  /** The addresses of the reads, in their order. */
+  let reads: string[];
 
   async function start(bytes: Uint8Array, options: Partial<NodePeerOptions> = {}) {
     const gate = new Promise<void>((resolve) => {
@@ -634,11 +636,15 @@ describe('the places for answers of a peer in Node', () => {
     });
     const store = new MemoryPeerStore(bytes.length);
     await store.write(Address.fromHex(addressOf(bytes)), bytes);
-    const read = store.read.bind(store);
-    store.read = async (address) => {
-      await gate;
-      return read(address);
-    };
+    reads = [];
+    for (const kind of ['read', 'pointer'] as const) {
+      const read = store[kind].bind(store);
+      store[kind] = async (address) => {
+        reads.push(address.hex);
+        await gate;
+        return read(address);
+      };
+    }
     peer = await NodePeer.start({
       ...{ listen: ['127.0.0.1:0'], store, blake3, write: 'none', version: '1' },
       ...options,
@@ -651,8 +657,8 @@ describe('the places for answers of a peer in Node', () => {
   });
 
   /** Requests a chunk on connections, some times on each, and reads no answers. The peer has the requests afterwards. */
-  async function request(connections: number, times = 1, wanted = path): Promise<Socket[]> {
-    const text = `GET ${wanted} HTTP/1.1\r\nHost: localhost\r\n\r\n`.repeat(times);
+  async function request(connections: number, times = 1, wanted = path, fields = ''): Promise<Socket[]> {
+    const text = `GET ${wanted} HTTP/1.1\r\nHost: localhost\r\n${fields}\r\n`.repeat(times);
     const opened = await Promise.all(
       Array.from({ length: connections }, async () => {
         const socket = connect(Number(new URL(peer.url).port), '127.0.0.1').on('error', () => undefined);
@@ -724,6 +730,22 @@ describe('the places for answers of a peer in Node', () => {
     expect(new Set(await Promise.all(answers))).toEqual(new Set(['408']));
   });
 
+  it.each(['chunk', 'pointer'])('for a %s go to clients in turns', async (kind) => {
+    await start(chunk, { answerWaitMs: 60_000 });
+    await request(64, 1, `/${kind}/${addressOf(chunk)}`, 'Origin: http://greedy.localhost\r\n');
+    const answer = ask(peer.url, { path: `/${kind}/${absent}` });
+    await ask(peer.url, { path: '/-/health' });
+    openGate();
+    expect((await answer).status).toBe(404);
+    expect(reads.indexOf(absent)).toBeLessThan(10);
+  });
+
+  it('are not needed for heads of chunks, which are not read', async () => {
+    await start(chunk);
+    const { status, headers } = await ask(peer.url, { path, method: 'HEAD' });
+    expect([status, headers['content-length']]).toEqual([200, String(chunk.length)]);
+  });
+
   it('are not waited for without an end', async () => {
     await start(chunk, { answerWaitMs: 50 });
     await request(places);
@@ -749,7 +771,7 @@ describe('the stores of a peer in Node', () => {
     expect(readdirSync(path)).not.toContain('old.partial');
     // Another process may be writing this file.
     expect(readdirSync(path)).toContain('new.partial');
-    expect(await again.has(address)).toBe(true);
+    expect(await again.size(address)).toBe(chunk.length);
     expect(
       readFileSync(join(path, 'chunks', address.hex.slice(0, 2), address.hex.slice(2, 4), address.hex)),
     ).toEqual(chunk);
