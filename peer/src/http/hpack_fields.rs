@@ -11,7 +11,7 @@ pub struct HpackFields {
     next: Next,
 }
 
-/// What the next byte is.
+/// The kind of the next byte.
 enum Next {
     /// The first byte of a field or of a string.
     Prefix,

@@ -221,7 +221,7 @@ struct Frames {
     /// The bytes of the incomplete head.
     head_bytes: usize,
     fields: HpackFields,
-    /// What surrounds the fields in the present frame.
+    /// The other bytes of the present frame.
     surroundings: Surroundings,
     /// The number of frames so far.
     count: usize,
