@@ -18,7 +18,10 @@ const tickMs = 1_000;
 const leastBytesPerTick = 1_024;
 
 interface Connection {
+  address: string | undefined;
   isBusy: boolean;
+  /** Ticks since its last request ended, while no other one has a complete head. */
+  headTicks: number;
   /** The last request whose head has arrived. */
   last?: IncomingMessage;
   /** The bytes and the lines that have arrived of the next head. */
@@ -33,9 +36,9 @@ interface Connection {
 }
 
 /**
- * The connections of a peer. If there are too many, the one that has stood still for the longest time ends: one whose client
- * does not read its answer, one whose request drips, or an idle one. The requests of a connection are answered one after
- * the other, and only a few of them wait.
+ * The connections of a peer. If there are too many, one without a complete head of a request ends: an idle one, or one whose
+ * head drips. If all have requests, one ends that stands still: its client does not read the answer, or its body drips. The
+ * requests of a connection are answered one after the other, and only a few of them wait.
  */
 export class Connections {
   readonly #open = new Map<Socket, Connection>();
@@ -50,14 +53,16 @@ export class Connections {
     server.on('checkExpectation', ({ socket }) => socket.destroy());
   }
 
-  /** Takes a new connection, or closes it if there are too many and all of them move. */
+  /** Takes a new connection, or closes it if there are too many and all of them have requests that move. */
   #add(socket: Socket): void {
-    if (this.#open.size >= maxConnections && !this.#endLongestStill()) {
+    if (this.#open.size >= maxConnections && !this.#endAnother()) {
       socket.destroy();
       return;
     }
     const connection: Connection = {
+      address: socket.remoteAddress,
       isBusy: false,
+      headTicks: 0,
       headBytes: 0,
       headLines: 0,
       waiting: [],
@@ -78,6 +83,7 @@ export class Connections {
     const connection = this.#open.get(socket);
     if (!connection || socket.destroyed) return false;
     connection.last = request;
+    connection.headTicks = 0;
     connection.headLines = 0;
     connection.headBytes = 0;
     this.#longHeads.delete(connection);
@@ -128,23 +134,45 @@ export class Connections {
       const moved = socket.bytesRead + socket.bytesWritten;
       connection.stillTicks = moved - connection.moved < leastBytesPerTick ? connection.stillTicks + 1 : 0;
       connection.moved = moved;
+      connection.headTicks = isWithoutHead(connection) ? connection.headTicks + 1 : 0;
     }
   }
 
-  /** @returns whether there is a connection that stands still. */
-  #endLongestStill(): boolean {
-    let longest: Socket | undefined;
-    let most = 0;
-    for (const [socket, { stillTicks }] of this.#open) {
-      if (stillTicks <= most) continue;
-      most = stillTicks;
-      longest = socket;
+  /** @returns whether there is a connection that may end for a new one. */
+  #endAnother(): boolean {
+    const perAddress = new Map<string | undefined, number>();
+    for (const { address } of this.#open.values())
+      perAddress.set(address, (perAddress.get(address) ?? 0) + 1);
+    let ended: Socket | undefined;
+    let highest: Rank = [0, 0, 0];
+    for (const [socket, connection] of this.#open) {
+      const connections = perAddress.get(connection.address)!;
+      const { headTicks, stillTicks } = connection;
+      const rank: Rank = isWithoutHead(connection)
+        ? [2, connections, headTicks]
+        : [Math.min(1, stillTicks), connections, stillTicks];
+      if (rank[0] === 0 || !isHigher(rank, highest)) continue;
+      highest = rank;
+      ended = socket;
     }
-    if (!longest) return false;
-    longest.destroy();
-    this.#open.delete(longest);
+    if (!ended) return false;
+    ended.destroy();
+    this.#open.delete(ended);
     return true;
   }
+}
+
+/** The kind of a connection, the connections of its address, and ticks. The highest one ends first. */
+type Rank = readonly [kind: number, connections: number, ticks: number];
+
+function isHigher(rank: Rank, other: Rank): boolean {
+  const differing = rank.findIndex((part, i) => part !== other[i]);
+  return differing >= 0 && rank[differing]! > other[differing]!;
+}
+
+/** Whether the connection is idle, or has sent a part of a head. */
+function isWithoutHead({ isBusy, last }: Connection): boolean {
+  return !isBusy && (last === undefined || last.complete);
 }
 
 /** Node's parser gets what a client sends in parts, and nothing more once the connection has been closed. */

@@ -203,6 +203,19 @@ describe('the peer in Node goes on', () => {
     for (let i = 0; i < 20; i++) expect(await isHealthy(peer.url)).toBe(true);
   });
 
+  it('while more connections than it takes send heads without an end, faster than a still one', async () => {
+    const head = 'GET / HTTP/1.1\r\nHost: localhost\r\nX: ';
+    const opened = await Promise.all(Array.from({ length: 1_100 }, () => open(peer.url, head)));
+    const timer = setInterval(() => {
+      for (const socket of opened) socket.write('x'.repeat(1_500));
+    }, 500);
+    onTestFinished(() => clearInterval(timer));
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    for (let i = 0; i < 20; i++) expect(await isHealthy(peer.url)).toBe(true);
+    // The connections that came first have ended.
+    expect(opened.filter(({ destroyed }) => !destroyed).length).toBeLessThanOrEqual(1_024);
+  });
+
   it('while very many connections send requests that wait for others', async () => {
     const busy = await Promise.all(
       Array.from({ length: 100 }, () => open(peer.url, get(path) + get('/-/info').repeat(16))),
