@@ -12,7 +12,7 @@ use crate::limits::MAX_HOST_BYTES;
 use crate::readers::Reader;
 use axum::Router;
 use axum::body::Body;
-use axum::http::header::{CONNECTION, HOST, ORIGIN};
+use axum::http::header::{CONNECTION, HOST, ORIGIN, TRANSFER_ENCODING};
 use axum::http::{HeaderMap, HeaderValue, Method, Response};
 use axum::response::IntoResponse;
 use hyper::Request;
@@ -133,7 +133,9 @@ impl RequestContext {
         is_multiplexed: bool,
     ) -> Result<Response<(Body, RequestGuards)>, Infallible> {
         let client = self.client_of(&request, reader);
-        if has_long_name(request.headers()) || !is_multiplexed && has_unread_body(&request) {
+        let is_refused = has_long_name(request.headers())
+            || !is_multiplexed && (is_ambiguous(request.headers()) || has_unread_body(&request));
+        if is_refused {
             // It counts for the client's rate, as every request.
             self.endpoint.service.admits(&client);
             // The body is not read. The next request would begin after it.
@@ -197,6 +199,17 @@ fn has_long_name(headers: &HeaderMap) -> bool {
         .into_iter()
         .flatten()
         .any(|value| value.len() > MAX_HOST_BYTES)
+}
+
+/// Whether a server before this peer may understand the request in another way: which host it is for, or which coding its
+/// body has. The HTTP library refuses other codings of HTTP/1 than lists that end with `chunked`.
+fn is_ambiguous(headers: &HeaderMap) -> bool {
+    let has_other_coding = headers
+        .get_all(TRANSFER_ENCODING)
+        .iter()
+        .any(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"chunked"));
+    let is_repeated = |name| headers.get_all(name).iter().nth(1).is_some();
+    has_other_coding || is_repeated(HOST) || is_repeated(TRANSFER_ENCODING)
 }
 
 /// Whether the request has a body that no handler takes. While the client reads no answers, the HTTP library reads further

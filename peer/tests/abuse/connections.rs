@@ -313,3 +313,47 @@ async fn a_request_with_a_body_that_is_not_read_ends_the_connection() {
     }
     peer.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_that_others_may_understand_in_another_way_ends_the_connection() {
+    let peer = TestPeer::start(&[]).await;
+    let path = format!("/chunk/{}", "0".repeat(64));
+    for (fields, status) in [
+        ("Transfer-Encoding: chunked\r\n", 403),
+        ("Transfer-Encoding: Chunked\r\n", 403),
+        // The peer reads by `Transfer-Encoding`, and answers no further request.
+        ("Content-Length: 9\r\nTransfer-Encoding: chunked\r\n", 403),
+        ("Transfer-Encoding: chunked\r\nContent-Length: 9\r\n", 403),
+        ("Transfer-Encoding: chunked, chunked\r\n", 400),
+        ("Transfer-Encoding: gzip, chunked\r\n", 400),
+        (
+            "Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n",
+            400,
+        ),
+        ("Transfer-Encoding: xchunked\r\n", 400),
+        ("Transfer-Encoding: chunked\r\nHost: localhost\r\n", 400),
+    ] {
+        let mut stream = TcpStream::connect(authority(&peer)).await.unwrap();
+        let next = "GET /-/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+        let request =
+            format!("PUT {path} HTTP/1.1\r\nHost: localhost\r\n{fields}\r\n0\r\n\r\n{next}");
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut answers = Vec::new();
+        // The system may tell that the rest was not read.
+        let _ = timeout(TEST_TIMEOUT, stream.read_to_end(&mut answers))
+            .await
+            .unwrap();
+        let answers = String::from_utf8_lossy(&answers);
+        let goes_on = fields.lines().count() == 1 && status == 403;
+        assert!(
+            answers.starts_with(&format!("HTTP/1.1 {status} ")),
+            "{fields}: {answers}"
+        );
+        assert_eq!(
+            answers.matches("HTTP/1.1 ").count(),
+            1 + usize::from(goes_on),
+            "{fields}: {answers}"
+        );
+    }
+    peer.stop().await;
+}
