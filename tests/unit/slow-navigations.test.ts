@@ -1,13 +1,14 @@
 // @module-tag slow
 // @module-tag unix
 import { createHash } from 'node:crypto';
-import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Address } from '../../src/address.ts';
 import { AntwayError } from '../../src/errors.ts';
 import { type Deployment, deploymentAt, embeddedAt } from '../../src/gateway/deployment.ts';
 import { de } from '../../src/gateway/pages/texts/de.ts';
 import { en } from '../../src/gateway/pages/texts/en.ts';
 import { limits } from '../../src/limits.ts';
+import { startFastTime } from '../support/fast-time.ts';
 import { LookingPeer } from '../support/looking-peer.ts';
 import { publish } from '../support/publish.ts';
 import { encryptedFile, noise, type Records } from './support/encrypted-file.ts';
@@ -66,6 +67,8 @@ function unfound({ hex }: Address): AntwayError {
 }
 
 describe('a navigation for which peers look for long', () => {
+  beforeEach(startFastTime);
+
   it.each([
     ['en', en],
     ['de', de],
@@ -143,7 +146,7 @@ describe('a navigation for which peers look for long', () => {
     expect((await ask('document')).status).toBe(504);
   });
 
-  it('waits as long as the page asks, and asks no peer any more after that', { tags: 'full' }, async () => {
+  it('waits as long as the page asks, and asks no peer any more after that', async () => {
     const { address, network, ask, release } = await startSlow();
     expect((await ask('document')).status).toBe(503);
     for (let asked = 0; asked < 2; asked++) {
@@ -156,10 +159,7 @@ describe('a navigation for which peers look for long', () => {
     release();
   });
 
-  it('shows the whole time that the user has waited, also after another navigation', {
-    tags: 'full',
-    timeout: 30_000,
-  }, async () => {
+  it('shows the whole time that the user has waited, also after another navigation', async () => {
     const { ask, release } = await startSlow();
     const seconds = async () => {
       const [, shown] = /<span id="seconds">(\d+)/.exec(await (await ask('document')).text())!;
@@ -198,6 +198,8 @@ describe('a navigation for which peers look for long', () => {
 });
 
 describe('an answer that takes long', () => {
+  beforeEach(startFastTime);
+
   it.each<[Parameters<typeof requestOf>[2], Record<string, string>]>([
     ['fetch', {}],
     ['fetch', { Accept: 'text/html' }],
@@ -242,7 +244,10 @@ describe('an answer that takes long', () => {
   });
 });
 
-test('a request of a page waits for a lookup', async ({ startPeer, openGateway }) => {
+test('a request of a page waits for a lookup of a peer', { tags: 'full' }, async ({
+  startPeer,
+  openGateway,
+}) => {
   const peer = await startPeer({ webTransport: 'none' });
   await using looking = await LookingPeer.start(peer, { isHeaderHidden: true });
   const address = await publish(Buffer.from('Dear reader'), peer);
