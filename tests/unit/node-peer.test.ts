@@ -717,7 +717,7 @@ describe('the places for answers of a peer in Node', () => {
   });
 
   it('of uploads are free again when clients stop sending', async () => {
-    await start(chunk, { uploadMs: 3_000, write: 'open' });
+    await start(chunk, { uploadMs: 1_000, write: 'open' });
     const head = `PUT ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${chunk.length}\r\n\r\n`;
     const answers = Array.from({ length: 40 }, async () => {
       const socket = connect(Number(new URL(peer.url).port), '127.0.0.1');

@@ -106,7 +106,10 @@ it('a plan of batches says how many nodes only the first relay names', { timeout
     const relays = [new Relay(relay.url), new Relay(other.url)];
     for (const each of relays)
       await each.check({ chainId: TestChain.chainId, token, vault: contract }, signal);
-    const offers = recordsOf(64).map((record) => checkOffer(relay.offer(record), record));
+    // The signatures of one offer take as long as the rest of this test, and a plan does not check them again.
+    const [first, ...others] = recordsOf(64);
+    const offer = checkOffer(relay.offer(first!), first!);
+    const offers = [offer, ...others.map((record) => ({ ...offer, plan: { ...offer.plan, ...record } }))];
     const pools = 8;
     for (const [firstNode, unconfirmed] of [
       [0, 0],

@@ -27,12 +27,21 @@ describe('the seeded faults', () => {
     expect(read(titleIn)).toContain(title);
   });
 
-  it('have no test of Playwright that only the full tests run', async () => {
+  const playwrightTests = faults.map(({ test }) => test).filter(({ runner }) => runner === 'playwright');
+
+  it.each(playwrightTests)(
+    'have no test with the tag of the full tests: $file, $title',
+    ({ file, title }) => {
+      const [, after] = read(file).split(title);
+      expect(after!.split(/=>|\n\n/)[0]).not.toContain('@full');
+    },
+  );
+
+  it('have no test of Playwright that only the full tests run', { tags: 'full' }, async () => {
     const listed = await listedTests([], 'default');
     const isListed = ({ file, title }: FaultTest) =>
       listed.some((test) => `tests/${test.file}` === file && test.title.includes(title));
-    const tests = faults.map(({ test }) => test).filter(({ runner }) => runner === 'playwright');
-    expect(tests.length).toBeGreaterThan(0);
-    expect(tests.filter((test) => !isListed(test))).toEqual([]);
+    expect(playwrightTests.length).toBeGreaterThan(0);
+    expect(playwrightTests.filter((test) => !isListed(test))).toEqual([]);
   });
 });
