@@ -4,12 +4,16 @@ import { beforeEach, expect, it, vi } from 'vitest';
 import { Address } from '../../src/address.ts';
 import { headEnd, parsePointer } from '../../src/content/pointer.ts';
 import { AntwayError } from '../../src/errors.ts';
+import { iterations } from '../../src/owner/iterations.ts';
 import type { PointerPeer } from '../../src/owner/move-pointer.ts';
 import { OwnedPointers, seedOfKeyFile } from '../../src/owner/owned-pointers.ts';
 import { newSeed } from '../../src/owner/owner-key.ts';
 import { importPrf } from '../../src/owner/passkey-wrapping.ts';
 import { phraseOf } from '../../src/owner/recovery-phrase.ts';
 import { freshIndexedDb } from './support/indexed-db.ts';
+
+// A million rounds take a quarter of a second, and these tests derive many keys. owner.test.ts has the real number.
+Object.assign(iterations, { made: 1_000, least: 1_000 });
 
 const passphrase = 'correct horse';
 const signal = new AbortController().signal;

@@ -2,10 +2,14 @@
 import { serialize } from 'node:v8';
 import { createStore, entries, get, set } from 'idb-keyval';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { iterations } from '../../src/owner/iterations.ts';
 import { OwnerKeyStore } from '../../src/owner/key-store.ts';
 import { newSeed, OwnerKey } from '../../src/owner/owner-key.ts';
 import { phraseOf } from '../../src/owner/recovery-phrase.ts';
 import { freshIndexedDb } from './support/indexed-db.ts';
+
+// A million rounds take a quarter of a second, and these tests derive many keys. owner.test.ts has the real number.
+Object.assign(iterations, { made: 1_000, least: 1_000 });
 
 const passphrase = 'correct horse';
 const refused = expect.objectContaining({ code: 'REFUSED' });
