@@ -30,7 +30,8 @@ export function runUnit(/** @type {Tier} */ tier, /** @type {Shard | undefined} 
   const elsewhere = [...(platform === 'win32' ? ['unix'] : []), ...(platform === 'linux' ? [] : ['linux'])];
   // Of the projects in vitest.config.ts.
   const projects = tier === 'quick' ? ['--project=shared', '--project=isolated'] : [];
-  return runVitest('unit', [...projects, ...withoutTags(tier, elsewhere), ...shardOption(shard)]);
+  const options = [...projects, ...withoutTags(tier, elsewhere), ...shardOption(shard)];
+  return runVitest('unit', options, { ANTWAY_TIER: tier });
 }
 
 /**

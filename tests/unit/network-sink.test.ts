@@ -1,5 +1,6 @@
 // @module-tag slow
 // @module-tag unix
+import '../support/fast-signatures.ts';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

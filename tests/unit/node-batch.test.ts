@@ -1,5 +1,5 @@
 // @module-tag slow
-import '../support/remembered-signatures.ts';
+import '../support/fast-signatures.ts';
 import { blake3 } from '@noble/hashes/blake3.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { beforeEach, describe, expect, it, vi } from 'vitest';

@@ -1,5 +1,5 @@
 // @module-tag slow
-import '../support/remembered-signatures.ts';
+import '../support/fast-signatures.ts';
 import { blake3 } from '@noble/hashes/blake3.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -142,17 +142,20 @@ describe('an upload without a relay', () => {
   });
 
   describe('of a large chunk', () => {
-    const large = new Uint8Array(noise(3, 4 << 20));
-    const chunk = { address: bytesToHex(blake3(large)), size: large.length };
+    let large: Uint8Array<ArrayBuffer>;
+    let chunk: RecordToStore;
     const receivers = () => network.all.filter(({ received }) => received.length > 0).length;
 
-    beforeEach(async () => {
+    async function payFor(size: number): Promise<void> {
+      large = new Uint8Array(noise(3, size));
+      chunk = { address: bytesToHex(blake3(large)), size };
       const [answer] = await clock.run(route.quotes([chunk], signal));
       if (answer?.status !== 'quoted') throw new Error('It has no price.');
       await paid(answer.offer);
-    });
+    }
 
     it('sends it to no further nodes because the link is slow', { tags: 'full' }, async () => {
+      await payFor(4 << 20);
       spoil(network.all, { bytesPerMs: 40, putMs: 12_000 });
       expect(await clock.run(storePaid(chunk, large, parts()))).toBe('stored');
       // Those that were not needed get it nevertheless: it is on its way.
@@ -161,21 +164,34 @@ describe('an upload without a relay', () => {
     });
 
     it('ends although the link is very slow', { tags: 'full' }, async () => {
+      await payFor(4 << 20);
       spoil(network.all, { bytesPerMs: 6 });
       expect(await clock.run(storePaid(chunk, large, parts()))).toBe('stored');
       expect(clock.now()).toBeGreaterThan(large.length / 6);
     });
 
-    it.each<[string, NodeFaults, number]>([
+    const silent: [string, NodeFaults, number][] = [
       // 10 s, and the time of the bytes whose progress a page may not see.
       ['to which nothing gets through', { bytesPerMs: 0 }, 45_000],
       ['that has it and does not answer', { putMs: 3_600_000 }, 30_000],
-    ])('sends it soon to another node in place of one %s', async (_, faults, atMostMs) => {
+    ];
+    it.each(silent)('sends it soon to another node in place of one %s', { tags: 'full' }, replaceSilent);
+    it.each(silent)('sends one of a megabyte soon to another node in place of one %s', (_, ...rest) =>
+      replaceSilent(_, ...rest, 1 << 20),
+    );
+
+    async function replaceSilent(
+      _: string,
+      faults: NodeFaults,
+      atMostMs: number,
+      size = 4 << 20,
+    ): Promise<void> {
+      await payFor(size);
       spoil(closest(chunk.address).slice(0, 4), faults);
       const start = clock.now();
       expect(await clock.run(storePaid(chunk, large, parts()))).toBe('stored');
       expect(clock.now() - start).toBeLessThan(atMostMs);
-    });
+    }
   });
 
   it('asks for prices only at nodes that are among the twenty closest, with those that take no browsers', async () => {

@@ -1,6 +1,6 @@
 // @module-tag slow
 // @module-tag unix
-import '../support/remembered-signatures.ts';
+import '../support/fast-signatures.ts';
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { blake3 } from '@noble/hashes/blake3.js';

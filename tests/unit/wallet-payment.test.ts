@@ -1,5 +1,6 @@
 // @module-tag slow
 // @module-tag unix
+import '../support/fast-signatures.ts';
 import { randomBytes } from 'node:crypto';
 import { blake3 } from '@noble/hashes/blake3.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
