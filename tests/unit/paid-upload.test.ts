@@ -9,6 +9,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { Address } from '../../src/address.ts';
 import { priceOf } from '../../src/payment/node-price.ts';
 import { paidSink } from '../../src/payment/upload.ts';
+import { delay } from '../../src/util/delay.ts';
 import { type CliOutcome, runCli } from '../support/cli-process.ts';
 import { memoryJournal } from '../support/memory-journal.ts';
 import { fromRoot } from '../support/paths.ts';
@@ -19,6 +20,8 @@ import { richKey, TestChain } from '../support/test-chain.ts';
 const recordPrice = 11_718_750_000_000_000n;
 /** A file of three chunks, and its data map. */
 const fileRecords = 4;
+/** A command takes three seconds on a quiet machine. */
+const commandMs = 40_000;
 
 let chain: TestChain;
 let relay: RelayDouble;
@@ -583,6 +586,19 @@ describe('a payment stays in the journal', () => {
     }
   });
 
+  /** A command waits for minutes for a payment that the nodes do not see. */
+  async function inTime(command: Promise<CliOutcome>): Promise<CliOutcome> {
+    const ended = new AbortController();
+    const isLate = delay(commandMs, ended.signal).then(() => {
+      throw new Error('The command does not end. It may wait for a payment that is not in the journal.');
+    });
+    try {
+      return await Promise.race([command, isLate]);
+    } finally {
+      ended.abort();
+    }
+  }
+
   // Each step is a durable change of the journal, or a request that pays or stores.
   async function killAfter(step: number): Promise<boolean> {
     const preload = pathToFileURL(fromRoot('tests/support/kill-at.mjs')).href;
@@ -591,10 +607,10 @@ describe('a payment stays in the journal', () => {
     let wasKilled = false;
     const spent = await spentBy(async () => {
       const env = { NODE_OPTIONS: `--import=${preload}`, KILL_AFTER_STEPS: `${step}` };
-      const first = await publish(path, ['--max-cost', '1'], { env });
+      const first = await inTime(publish(path, ['--max-cost', '1'], { env }));
       wasKilled = first.code === null;
       if (!wasKilled) expect(first.stderr).toBe('');
-      const second = await publish(path, ['--max-cost', '1']);
+      const second = await inTime(publish(path, ['--max-cost', '1']));
       expect([second.stderr, second.code], `step ${step}`).toEqual(['', 0]);
     });
     expect(spent, `step ${step}`).toBe(4n * recordPrice);
