@@ -64,6 +64,17 @@ describe('a data map', () => {
     );
   });
 
+  it('tells which chunk holds its own first and last byte', () => {
+    fc.assert(
+      fc.property(anyMap, (map) => {
+        for (let i = 0; i < map.count; i++) {
+          expect(map.chunkAt(map.offsets[i]!)).toBe(i);
+          expect(map.chunkAt(map.offsets[i + 1]! - 1)).toBe(i);
+        }
+      }),
+    );
+  });
+
   it('differs from a map with any different part', () => {
     const map = () => decodeDataMap(encode([1, three(), null]))!;
     expect(map().equals(map())).toBe(true);

@@ -8,9 +8,9 @@ import { fromRoot } from '../support/paths.ts';
 const read = (path: string) => readFileSync(fromRoot(path), 'utf8');
 
 describe('the seeded faults', () => {
-  it('are at least forty, with different names', () => {
+  it('are at least sixty, with different names', () => {
     const names = faults.map(({ name }) => name);
-    expect(names.length).toBeGreaterThanOrEqual(40);
+    expect(names.length).toBeGreaterThanOrEqual(60);
     expect(new Set(names).size).toBe(names.length);
     expect(names.filter((name) => !/^[a-z]+(-[a-z]+)*$/.test(name))).toEqual([]);
   });
