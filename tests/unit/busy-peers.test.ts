@@ -1,6 +1,6 @@
 // @module-tag slow
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Address } from '../../src/address.ts';
 import { limits } from '../../src/limits.ts';
 import { PeerUrl } from '../../src/peer-url.ts';
@@ -8,6 +8,7 @@ import { askUntilAnswered } from '../../src/peers/selection/pending-lookups.ts';
 import { PeerPool } from '../../src/peers/selection/pool.ts';
 import { rendezvousScore } from '../../src/peers/selection/ranking.ts';
 import { Stats } from '../../src/stats/stats.ts';
+import { startFastTime } from '../support/fast-time.ts';
 import { type HttpPeer, startHttpPeer } from './support/http-peer.ts';
 
 type Answer = (response: ServerResponse, request: IncomingMessage) => void;
@@ -66,6 +67,8 @@ afterEach(() => {
 });
 
 describe('a busy peer', () => {
+  beforeEach(startFastTime);
+
   it('is asked again, and none of its answers counts as a failure', async () => {
     const busyAnswers = Array<Answer>(limits.peerCircuit.failures).fill(isBusy);
     const peer = await startPeer(inTurn(...busyAnswers, has));
@@ -74,36 +77,6 @@ describe('a busy peer', () => {
     expect(chunkRequests(peer)).toBe(busyAnswers.length + 1);
     expect(peers.describe()).toMatchObject([{ state: 'http' }]);
     expect(stats.snapshot().peers).toMatchObject([{ http: { chunks: 1, failures: {} } }]);
-  });
-
-  it('is asked again a little later than its hint, so that many requests do not come back at once', async () => {
-    vi.useFakeTimers();
-    vi.spyOn(Math, 'random').mockReturnValue(0.8);
-    const answers = [{ busy: { afterMs: 1_000, isOverloaded: false } }, { value: 'found' }];
-    const ask = vi.fn(async () => answers.shift()!);
-    const request = { address: Address.fromHex('ab'.repeat(32)), since: Date.now(), isBusy: false };
-    const asking = askUntilAnswered(request, ask, { signal });
-    await vi.advanceTimersByTimeAsync(1_199);
-    expect(ask).toHaveBeenCalledOnce();
-    await vi.advanceTimersByTimeAsync(1);
-    expect(await asking).toBe('found');
-  });
-
-  it('is given up after the time for a lookup, and then counts as failed', async () => {
-    vi.useFakeTimers({ toFake: ['Date'] });
-    const peer = await startPeer((response, request) => {
-      vi.setSystemTime(Date.now() + limits.busyMs.total);
-      isBusy(response, request);
-    });
-    const { fetch, peers } = pool(peer);
-    for (let tries = 0; tries <= limits.peerCircuit.failures; tries++) {
-      await expect(fetch()).rejects.toMatchObject({
-        code: 'PEERS_UNREACHABLE',
-        message: `No peer found this record in time. Asked: ${peer.url}.`,
-        details: { attempts: [{ peer: peer.url, answered: true, busy: true }] },
-      });
-    }
-    expect(peers.describe()).toMatchObject([{ state: 'unreachable' }]);
   });
 
   it('is not asked again after the caller has aborted', async () => {
@@ -179,7 +152,41 @@ describe('a busy peer', () => {
   });
 });
 
+describe('a busy peer by a clock of the test', () => {
+  it('is asked again a little later than its hint, so that many requests do not come back at once', async () => {
+    vi.useFakeTimers();
+    vi.spyOn(Math, 'random').mockReturnValue(0.8);
+    const answers = [{ busy: { afterMs: 1_000, isOverloaded: false } }, { value: 'found' }];
+    const ask = vi.fn(async () => answers.shift()!);
+    const request = { address: Address.fromHex('ab'.repeat(32)), since: Date.now(), isBusy: false };
+    const asking = askUntilAnswered(request, ask, { signal });
+    await vi.advanceTimersByTimeAsync(1_199);
+    expect(ask).toHaveBeenCalledOnce();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await asking).toBe('found');
+  });
+
+  it('is given up after the time for a lookup, and then counts as failed', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    const peer = await startPeer((response, request) => {
+      vi.setSystemTime(Date.now() + limits.busyMs.total);
+      isBusy(response, request);
+    });
+    const { fetch, peers } = pool(peer);
+    for (let tries = 0; tries <= limits.peerCircuit.failures; tries++) {
+      await expect(fetch()).rejects.toMatchObject({
+        code: 'PEERS_UNREACHABLE',
+        message: `No peer found this record in time. Asked: ${peer.url}.`,
+        details: { attempts: [{ peer: peer.url, answered: true, busy: true }] },
+      });
+    }
+    expect(peers.describe()).toMatchObject([{ state: 'unreachable' }]);
+  });
+});
+
 describe('a silent peer of a network', () => {
+  beforeEach(startFastTime);
+
   it('is not hedged by another peer of a network', async () => {
     const slow: Answer = (response) =>
       void setTimeout(() => response.end(right), limits.defaultHedgeDelayMs.firstByte + 500);
