@@ -1,4 +1,3 @@
-// @module-tag isolated
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Address } from '../../src/address.ts';

@@ -1,4 +1,3 @@
-// @module-tag isolated
 import { describe, expect, it } from 'vitest';
 import { antwayLocalhost } from '../../src/shell/origins/antway-localhost.ts';
 

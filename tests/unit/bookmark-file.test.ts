@@ -1,4 +1,3 @@
-// @module-tag isolated
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseSettings } from '../../src/config.ts';

@@ -1,4 +1,3 @@
-// @module-tag isolated
 import { expect, it } from 'vitest';
 import { withName } from '../../src/shell/names/change-names.ts';
 

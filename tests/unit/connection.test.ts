@@ -1,4 +1,3 @@
-// @module-tag isolated
 import { describe, expect, it } from 'vitest';
 import type { PeerNetwork } from '../../src/peers/transports/protocol.ts';
 import { connectionOf, type ReachedPeer } from '../../src/shell/connection/connection.ts';

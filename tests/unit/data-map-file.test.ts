@@ -1,4 +1,3 @@
-// @module-tag isolated
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,3 @@
-// @module-tag isolated
 import { expect, it } from 'vitest';
 import { isSamePage, parseFramePage } from '../../src/shell/viewer/frame-page.ts';
 import type { ShownPage } from '../../src/shell/viewer/view-api.ts';

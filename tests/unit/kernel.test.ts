@@ -1,3 +1,4 @@
+// @module-tag slow
 import { writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { createBLAKE3 } from 'hash-wasm';

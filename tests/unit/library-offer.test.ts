@@ -1,4 +1,3 @@
-// @module-tag isolated
 import { describe, expect, it } from 'vitest';
 import { parseVisit } from '../../src/library/visits.ts';
 import { formerOrigin, mergeSettings, parseOffer } from '../../src/site-pages/library-offer.ts';

@@ -1,4 +1,3 @@
-// @module-tag isolated
 import { expect, it } from 'vitest';
 import { shareOf } from '../../src/shell/library/arrange.ts';
 import { sizeText } from '../../src/shell/library/size-text.ts';

@@ -1,4 +1,3 @@
-// @module-tag isolated
 import { expect, it } from 'vitest';
 import { Address } from '../../src/address.ts';
 import { memorySource } from '../../src/content/byte-source.ts';

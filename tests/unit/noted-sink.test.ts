@@ -1,4 +1,3 @@
-// @module-tag isolated
 import { describe, expect, it } from 'vitest';
 import { Address } from '../../src/address.ts';
 import { paymentError } from '../../src/payment/errors.ts';

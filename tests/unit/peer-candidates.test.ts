@@ -1,4 +1,3 @@
-// @module-tag isolated
 import { describe, expect, it } from 'vitest';
 import { PeerUrl } from '../../src/peer-url.ts';
 import { byDefaultPort, peerCandidates } from '../../src/shell/connection/peer-candidates.ts';

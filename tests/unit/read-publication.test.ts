@@ -1,4 +1,3 @@
-// @module-tag isolated
 import { expect, it } from 'vitest';
 import type { Publication } from '../../src/gateway/state/publications.ts';
 import { readPublication } from '../../src/site-pages/read-publication.ts';

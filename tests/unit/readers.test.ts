@@ -1,4 +1,3 @@
-// @module-tag isolated
 import { describe, expect, it } from 'vitest';
 import { type Line, linesOf, mostLineCharacters } from '../../src/shell/readers/code/code-lines.ts';
 import { highlight } from '../../src/shell/readers/code/highlight.ts';

@@ -1,4 +1,3 @@
-// @module-tag isolated
 import { expect, test } from 'vitest';
 import { RecentFailures } from '../../src/shell/recent-failures.ts';
 

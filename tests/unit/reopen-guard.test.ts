@@ -1,4 +1,3 @@
-// @module-tag isolated
 import { describe, expect, test } from 'vitest';
 import { mayReopen } from '../../src/shell/reopen-guard.ts';
 

@@ -1,4 +1,3 @@
-// @module-tag isolated
 import { expect, it } from 'vitest';
 import { addedText } from '../../src/shell/backup/added-text.ts';
 import { backup as german } from '../../src/shell/texts/de/backup.ts';

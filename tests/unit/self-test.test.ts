@@ -1,4 +1,3 @@
-// @module-tag isolated
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { checkIds, withoutAddresses } from '../../src/site-pages/self-test/report.ts';

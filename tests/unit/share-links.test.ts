@@ -1,4 +1,3 @@
-// @module-tag isolated
 import { describe, expect, it } from 'vitest';
 import { parseServerConfig } from '../../src/config.ts';
 import { isLocalHost } from '../../src/shell/share/local-host.ts';

@@ -1,4 +1,3 @@
-// @module-tag isolated
 import { expect, it } from 'vitest';
 import { sourcesOf } from '../../src/shell/live/sources.ts';
 import { Stats } from '../../src/stats/stats.ts';

@@ -1,4 +1,3 @@
-// @module-tag isolated
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { NameBook } from '../../src/names/name-book.ts';

@@ -1,4 +1,3 @@
-// @module-tag isolated
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { indexLimits, TextIndex } from '../../src/shell/search/text-index.ts';

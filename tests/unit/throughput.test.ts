@@ -1,4 +1,3 @@
-// @module-tag isolated
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { noThroughput, ratesOf, sumThroughput, type Throughput } from '../../src/shell/live/throughput.ts';

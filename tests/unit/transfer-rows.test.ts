@@ -1,4 +1,3 @@
-// @module-tag isolated
 import { describe, expect, it } from 'vitest';
 import type { ActivityReport } from '../../src/gateway/api/activity.ts';
 import type { ListedSite } from '../../src/shell/gateway-api.ts';

@@ -1,4 +1,3 @@
-// @module-tag isolated
 import { describe, expect, it } from 'vitest';
 import { type Busy, type Update, WorkerUpdate } from '../../src/shell/worker-update.ts';
 
