@@ -16,7 +16,7 @@ import { shareOf } from './shard.mjs';
 /** How long the full tier lets the soak test run, in seconds. */
 const fullSoakSeconds = 600;
 /** Most tests in Rust wait nearly all of their time. */
-const rustTestThreads = 3 * availableParallelism();
+const rustTestThreads = 5 * availableParallelism();
 const reportsFolder = join(stateFolder, 'test-results');
 const vitest = join(root, 'node_modules/vitest/vitest.mjs');
 const playwright = join(root, 'node_modules/@playwright/test/cli.js');
