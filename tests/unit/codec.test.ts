@@ -60,14 +60,20 @@ describe('an encrypted file', () => {
 
   it.each([
     [max, 3, 0],
-    [3 * max - 1, 3, 0],
     [3 * max + 1, 4, 1],
-  ])('of %i bytes has %i chunks, and a map nested %i deep', async (size, count, level) => {
+  ])('of %i bytes has %i chunks, and a map nested %i deep', hasMap);
+  it.each([[3 * max - 1, 3, 0]])(
+    'of %i bytes has %i chunks, and a map nested %i deep',
+    { tags: 'full' },
+    hasMap,
+  );
+
+  async function hasMap(size: number, count: number, level: number): Promise<void> {
     const { map, root } = await roundTrip(size, 7);
     expect(root.count).toBe(count);
     expect(map.childLevel).toBe(level);
     expect(map.count).toBe(3);
-  });
+  }
 
   it('has parts that cover it without gaps, none empty and none larger than the largest that occurs', () => {
     fc.assert(

@@ -1,3 +1,5 @@
+// @module-tag isolated
+import '../support/fast-signatures.ts';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { prepareBill } from '../../src/payment/bill.ts';
 import type { PaymentJournal } from '../../src/payment/journal.ts';
