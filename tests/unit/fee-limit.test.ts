@@ -144,7 +144,7 @@ describe('an endpoint that raises the fees after the user agreed gets no signatu
     expect(wallet.asked).not.toContain('eth_sendTransaction');
   });
 
-  // What a key signs is tested for all of them above.
+  // The tests above try all of them with a key.
   const [, second, ...rest] = raised;
   it.each([second!])('of the command, for %s', ofCommand);
   it.each([raised[0]!, ...rest])('of the command, for %s', { tags: 'full' }, ofCommand);
