@@ -106,7 +106,7 @@ export class ContentRequest {
       isScriptableData(shown) &&
       (await foreignNavigations.needsPage(this.#request, this.#context))
     )
-      return this.#done(await this.#openingPage(this.#request.url));
+      return this.#done(await this.#openingPage());
     const other = this.#forViewer(shown) ?? (await this.#trustQuestion(shown));
     return other ? this.#done(other) : this.#send(shown);
   }
@@ -154,7 +154,7 @@ export class ContentRequest {
     const moved = await movedTo(this.#target, this.#request, this.#options);
     if (!moved) return undefined;
     this.#keep(this.#options.library.visits.get(this.#target.address), true);
-    return this.#withoutRedirect(moved);
+    return moved;
   }
 
   async #find(decisionFor: DecisionFor): Promise<ContentAnswer> {
@@ -230,18 +230,12 @@ export class ContentRequest {
     // The owner of a pointer chooses its target. The records could tell the owner which targets are stored.
     if (this.#content.equals(address))
       recordHandover.redirected(address, () => this.#observed.observer.left?.(left));
-    return this.#withoutRedirect(redirectToSite(origin, this.#target, this.#request, deployment));
+    return redirectToSite(origin, this.#target, this.#request, deployment);
   }
 
-  /** Other websites must not see what this device stores, and what the user decided about it. */
-  async #withoutRedirect(response: Response): Promise<Response> {
-    const location = response.headers.get('Location');
-    return this.#isForeign && location ? this.#openingPage(location) : response;
-  }
-
-  async #openingPage(url: string): Promise<Response> {
+  async #openingPage(): Promise<Response> {
     const { appearance, deployment } = this.#options;
-    return openingPage(url, await readerOf(this.#request, appearance), deployment);
+    return openingPage(this.#request.url, await readerOf(this.#request, appearance), deployment);
   }
 
   /**

@@ -46,11 +46,22 @@ export class RequestHandler {
         this.#workOnPins(context);
         return this.#api(target.name, request, context);
       case 'redirect':
-        return this.#redirect(target, request, context);
+        return this.#withoutRedirect(await this.#redirect(target, request, context), request);
       case 'content':
         this.#workOnPins(context);
-        return content.handle(target.content, request, context);
+        return this.#withoutRedirect(await content.handle(target.content, request, context), request);
     }
+  }
+
+  /**
+   * Security: other websites must not see what this device stores, and what the user decided about it. They can forbid a form
+   * to follow redirects, or lead here by so many of them that the browser follows no other one. An error then shows it.
+   */
+  async #withoutRedirect(response: Response, request: Request): Promise<Response> {
+    const { appearance, deployment } = this.#options;
+    const location = response.headers.get('Location');
+    if (!location || !isForeignNavigation(request)) return response;
+    return openingPage(location, await readerOf(request, appearance), deployment);
   }
 
   #targetOf(url: URL): Target {
@@ -118,15 +129,13 @@ export class RequestHandler {
     request: Request,
     context: RequestContext,
   ): Promise<Response> {
-    const { deployment, manifests, appearance } = this.#options;
+    const { deployment, manifests } = this.#options;
     // Security: another website must not see that this device has the manifest.
     if (await isForeignFrame(request, context, deployment, content.root))
       throw new AntwayError('REFUSED', 'A page of another origin shows this address in a frame.');
     if (!deployment.site && (await manifests.get(content.address))) {
       return this.#options.content.handle(content, request, context);
     }
-    if (!deployment.site && isForeignNavigation(request))
-      return openingPage(location, await readerOf(request, appearance), deployment);
     if (isViewRequest(request)) {
       return viewAnswer({ kind: 'own-origin', url: location, address: content.address.hex });
     }

@@ -11,6 +11,8 @@ export interface CaseRequest {
   body?: string;
   /** `document`: a user goes there, by a link or the address bar. `fetch`: a script asks. */
   as: 'fetch' | 'document';
+  /** Whether the user follows a link on a page of the same origin. */
+  isLink?: boolean;
 }
 
 /** Text of a header, a pattern for it, one that it must not be, or null for a header that must not be there. */
@@ -101,10 +103,13 @@ function headerFits(wanted: ExpectedHeader, value: string | null, fill: (text: s
 }
 
 /** The request in words. */
-export function describeRequest({ method, path, headers, body, as }: CaseRequest): string {
+export function describeRequest({ method, path, headers, body, as, isLink }: CaseRequest): string {
   const lines = Object.entries(headers).map(([name, value]) => `\`${name}: ${value}\``);
   if (body !== undefined) lines.push(`body \`${body}\``);
-  const start = as === 'document' ? `open \`${path}\`` : `\`${method} ${path}\``;
+  const start =
+    as === 'document'
+      ? `${isLink ? 'follow a link of the gateway to' : 'open'} \`${path}\``
+      : `\`${method} ${path}\``;
   return [start, ...lines].join(', ');
 }
 

@@ -26,6 +26,7 @@ const ask =
 const [get, head, options] = ['GET', 'HEAD', 'OPTIONS'].map(ask) as [Ask, Ask, Ask];
 type Ask = ReturnType<typeof ask>;
 const open = (path: string): CaseRequest => ({ method: 'GET', path, headers: {}, as: 'document' });
+const follow = (path: string): CaseRequest => ({ ...open(path), isLink: true });
 const range = (path: string, value: string, headers: Record<string, string> = {}) =>
   get(path, { Range: value, ...headers });
 
@@ -258,10 +259,10 @@ const caching: Row[] = [
     range(abc, 'bytes=99-'),
     { status: 416, headers: { 'Cache-Control': 'no-store' } },
   ],
-  ['a redirect', open('/{site}/docs'), { status: 301, headers: { 'Cache-Control': forEver } }],
+  ['a redirect', follow('/{site}/docs'), { status: 301, headers: { 'Cache-Control': forEver } }],
   [
     'a redirect by a name',
-    open('/docs.site/docs'),
+    follow('/docs.site/docs'),
     { status: 301, headers: { 'Cache-Control': forAMinute } },
   ],
 ];
@@ -393,10 +394,10 @@ const disposition: Row[] = [
 ];
 
 const folders: Row[] = [
-  ['an archive’s address', open('/{site}'), movedTo('/{site}/')],
-  ['a folder', open('/{site}/docs'), movedTo('/{site}/docs/')],
-  ['a folder, with its query', open('/{site}/docs?a=1&b=x%20y&c'), movedTo('/{site}/docs/?a=1&b=x%20y&c')],
-  ['an archive’s address, with its query', open('/{site}?q=%C3%BC'), movedTo('/{site}/?q=%C3%BC')],
+  ['an archive’s address', follow('/{site}'), movedTo('/{site}/')],
+  ['a folder', follow('/{site}/docs'), movedTo('/{site}/docs/')],
+  ['a folder, with its query', follow('/{site}/docs?a=1&b=x%20y&c'), movedTo('/{site}/docs/?a=1&b=x%20y&c')],
+  ['an archive’s address, with its query', follow('/{site}?q=%C3%BC'), movedTo('/{site}/?q=%C3%BC')],
   ['the root’s default document', get('/{site}/'), ok(homePage)],
   ['a folder’s default document', get('/{site}/docs/'), ok(textOf('docs/index.html'))],
   ['the default document by its own name', get('/{site}/docs/index.html'), ok(textOf('docs/index.html'))],
@@ -523,7 +524,7 @@ const listings: Row[] = [
     get('/{site}/folder/?format=json'),
     ok(folderJson, { ETag: { not: '{etag /{site}/folder/}' } }),
   ],
-  ['JSON without the slash', open('/{site}/folder?format=json'), movedTo('/{site}/folder/?format=json')],
+  ['JSON without the slash', follow('/{site}/folder?format=json'), movedTo('/{site}/folder/?format=json')],
   ['a tar without an index', get('/{untold}/?format=json'), ok([/"a\.txt"/, /"sub\/"/])],
 ];
 
@@ -571,8 +572,8 @@ const aliases: Row[] = [
     ok(alphabet, { ETag: `{etag ${abc}}` }),
   ],
   ['the root', get('/docs.site/'), ok(homePage)],
-  ['without the slash', open('/docs.site'), movedTo('/docs.site/')],
-  ['a folder', open('/docs.site/docs?x=1'), movedTo('/docs.site/docs/?x=1')],
+  ['without the slash', follow('/docs.site'), movedTo('/docs.site/')],
+  ['a folder', follow('/docs.site/docs?x=1'), movedTo('/docs.site/docs/?x=1')],
   ['a file', get('/letters'), ok(alphabet)],
   ['the case of a name counts', get('/DOCS.site/'), { status: 404 }],
 ];
@@ -619,7 +620,7 @@ const errors: Row[] = [
 ];
 
 const manifests: Row[] = [
-  ['a public address with a manifest', open('/{manifest}'), movedTo('/{manifest}/')],
+  ['a public address with a manifest', follow('/{manifest}'), movedTo('/{manifest}/')],
   ['its entries', get('/{manifest}/first.txt'), ok(alphabet)],
   ['its folders', get('/{manifest}/folder/second.txt'), ok(alphabet)],
   ['its listing', get('/{manifest}/'), ok([/Contents of Two files/, /first\.txt/, /26 B/])],
@@ -665,7 +666,7 @@ const security: Row[] = [
       'X-Content-Type-Options': 'nosniff',
     }),
   ],
-  ['a redirect, opened', open('/{site}'), { status: 301, headers: openerPolicy }],
+  ['a redirect, opened', follow('/{site}'), { status: 301, headers: openerPolicy }],
   ['a 404.html', open('/{site}/none'), { status: 404, headers: { 'Content-Security-Policy': untrusted } }],
   [
     'a listing',
@@ -881,7 +882,7 @@ const pointers: Row[] = [
   ],
   ['not changed', get('/{pointer}/abc.txt', { 'If-None-Match': '{etag}' }), notModified(mayChange)],
   ['a range', range('/{pointer}/abc.txt', 'bytes=0-2'), partial('abc', 'bytes 0-2/26', mayChange)],
-  ['the root without the slash', open('/{pointer}'), movedTo('/{pointer}/')],
+  ['the root without the slash', follow('/{pointer}'), movedTo('/{pointer}/')],
   ['a listing', get('/{pointer}/folder/?format=json'), ok([/"a\.txt"/], mayChange)],
   ['a missing member', get('/{pointer}/nothing.txt'), failure(404, 'NOT_FOUND')],
   [
@@ -895,10 +896,10 @@ const pointers: Row[] = [
 ];
 
 const redirects: Row[] = [
-  ['301 with a splat', open('/{redirected}/old/a%20b/c?q=1'), movedTo('/{redirected}/new/a%20b/c?q=1')],
+  ['301 with a splat', follow('/{redirected}/old/a%20b/c?q=1'), movedTo('/{redirected}/new/a%20b/c?q=1')],
   [
     '302 with a query of its own',
-    open('/{redirected}/moved?q=1'),
+    follow('/{redirected}/moved?q=1'),
     { status: 302, headers: { Location: '/{redirected}/index.html?from=moved#part' } },
   ],
   ['200 shows another member', get('/{redirected}/app/any/route'), ok(homePage)],
@@ -934,7 +935,7 @@ const envelopes: Row[] = [
 
 const wholeZip = { 'Content-Type': 'application/zip', 'Content-Length': String(zipBytes) };
 const zips: Row[] = [
-  ['the root without the slash', open('/{zip}'), movedTo('/{zip}/')],
+  ['the root without the slash', follow('/{zip}'), movedTo('/{zip}/')],
   ['its default document', get('/{zip}/'), ok(homePage, { 'Content-Type': `text/html${utf8}` })],
   ['a stored member', get('/{zip}/folder/stored.txt'), ok(alphabet)],
   [

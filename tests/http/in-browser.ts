@@ -9,15 +9,15 @@ import type { Exchange } from './exchange.ts';
  * @param shell a page that the gateway's worker controls.
  */
 export function inBrowser(shell: Page, visitor: Page, origin: string): Exchange {
-  return async ({ method, path, headers, body, as }) => {
-    if (as === 'document') return visit(visitor, origin + path);
+  return async ({ method, path, headers, body, as, isLink }) => {
+    if (as === 'document') return visit(visitor, origin + path, isLink ? { referer: `${origin}/` } : {});
     const sent = body === undefined ? {} : { body };
     return fetchIn(shell, path, { method, headers, cache: 'no-store', ...sent });
   };
 }
 
-async function visit(visitor: Page, url: string): Promise<Received> {
-  let answer: Response = (await visitor.goto(url))!;
+async function visit(visitor: Page, url: string, options: { referer?: string }): Promise<Received> {
+  let answer: Response = (await visitor.goto(url, options))!;
   // The first answer, not the one that its redirects led to.
   for (let from = answer.request().redirectedFrom(); from; from = from.redirectedFrom()) {
     answer = (await from.response())!;

@@ -1,6 +1,7 @@
 import type { Page } from '@playwright/test';
 import { Address } from '../../src/address.ts';
 import { expect, fetchIn, type Gateway, openShellIn, sceneOfFile, test } from '../support/chromium.ts';
+import { LoopbackServer } from '../support/loopback-server.ts';
 import { makePrivateManifest } from '../support/manifests.ts';
 import type { PeerProcess } from '../support/peer-process.ts';
 import { publish } from '../support/publish.ts';
@@ -400,6 +401,53 @@ attack(
       expect(new URL(tab.url()).origin).toBe(originOf(address));
       await tab.close();
     }
+  },
+);
+
+attack(
+  group,
+  'another website leads windows to folders by as many redirects as the browser follows, so that another one is an error that leaves it the window',
+  'No redirect follows: the website loses the window, whether the site or the private manifest is stored or not.',
+  async () => {
+    const { peer, root, gateway } = scene();
+    // A chain of redirects to its last parameter.
+    await using website = await LoopbackServer.start(({ url = '' }, response) => {
+      const [, left, to] = /^\/(\d+)\/(.+)/.exec(url) ?? [];
+      if (!to) response.writeHead(200, { 'Content-Type': 'text/html' }).end(page('Website'));
+      else if (left === '1') response.writeHead(302, { Location: decodeURIComponent(to) }).end();
+      else response.writeHead(302, { Location: `/${Number(left) - 1}/${to}` }).end();
+    });
+    const manifest = await makePrivateManifest('Private', { 'a.txt': 'A private text' }, peer);
+    const shell = await openShellIn(gateway.shell.context(), root);
+    const stored = await shell.evaluate(
+      async (bytes) => {
+        const answer = await fetch('/-/manifests', { method: 'POST', body: new Uint8Array(bytes) });
+        return ((await answer.json()) as { id: string }).id;
+      },
+      [...manifest],
+    );
+    const opened = await publishSite({ 'index.html': page('Opened'), 'a/index.html': page('Folder') });
+    const never = await publishSite({ 'index.html': page('Never'), 'a/index.html': page('Folder') });
+    await (await openSite(opened, 'Opened')).close();
+    const tab = await gateway.shell.context().newPage();
+    await tab.goto(website.url);
+    for (const url of [
+      `${originOf(opened)}/a`,
+      `${originOf(never)}/a`,
+      `${root}/${stored}`,
+      `${root}/${'ab'.repeat(32)}`,
+    ]) {
+      const opening = tab.waitForEvent('popup');
+      await tab.evaluate((url) => {
+        Object.assign(window, { popup: open(`/19/${encodeURIComponent(url)}`) });
+      }, url);
+      const popup = await opening;
+      await popup.waitForURL((at) => at.origin !== new URL(website.url).origin && at.href !== 'about:blank');
+      const isClosed = () => tab.evaluate(() => (window as unknown as { popup: Window }).popup.closed);
+      await expect.poll(isClosed, url).toBe(true);
+      await popup.close();
+    }
+    await tab.close();
   },
 );
 

@@ -103,6 +103,21 @@ it('a page of another origin that has content prefetched or prerendered is refus
   expect(own.status).toBe(200);
 });
 
+it.each(['', '/a', '/old'])(
+  'a page of another origin that leads a window to %s gets a page in place of the redirect',
+  async (path) => {
+    const files = { 'a/index.html': 'x', _redirects: '/old /a/ 302\n' };
+    const { ask, hex } = await start(files);
+    for (const referrer of ['', foreign]) {
+      const page = await ask(`/${hex}${path}`, 'document', referrer);
+      expect([page.status, page.headers.get('Location')]).toEqual([200, null]);
+      expect(await page.text()).toContain(`class="primary" href="/${hex}/`);
+    }
+    const own = await ask(`/${hex}${path}`, 'document', `${origin}/`);
+    expect(own.headers.get('Location')).toContain(`/${hex}/`);
+  },
+);
+
 it('where addresses have origins of their own only, other origins see no redirect and no stored manifest', async () => {
   const { ask, hex } = await start({ 'index.html': 'x' }, { isolation: 'subdomain' }, named);
   for (const referrer of ['', foreign]) {

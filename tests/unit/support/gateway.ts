@@ -141,6 +141,9 @@ export async function answerOf(gateway: Gateway, request: Request): Promise<Rece
 
 /** Asks a gateway as the shell and a user do. */
 export function inProcess(gateway: Gateway, origin: string): Exchange {
-  return async ({ method, path, headers, body, as }) =>
-    answerOf(gateway, requestOf(origin + path, { method, headers, ...(body !== undefined && { body }) }, as));
+  return async ({ method, path, headers, body, as, isLink }) => {
+    const request = requestOf(origin + path, { method, headers, ...(body !== undefined && { body }) }, as);
+    if (isLink) Object.defineProperty(request, 'referrer', { value: `${origin}/` });
+    return answerOf(gateway, request);
+  };
 }
