@@ -12,7 +12,7 @@ import type { ServerConfig } from '../src/server-config.ts';
 import { registerBackgroundSync } from './background-sync.ts';
 import { filesCacheName } from './caches.ts';
 import { VerifiedFiles } from './verified-files.ts';
-import { clientOf, createWorkerGateway } from './worker-gateway.ts';
+import { clientOf, createWorkerGateway, isOpen } from './worker-gateway.ts';
 
 declare const self: ServiceWorkerGlobalScope;
 
@@ -80,6 +80,8 @@ export function createHandler(options: HandlerOptions = {}): AntwayHandler {
       const response = await gateway.handle(event.request, {
         waitUntil: (work) => event.waitUntil(work),
         client: () => clientOf(event),
+        clientIds: { asking: event.clientId, created: event.resultingClientId },
+        isOpen,
         requestSync,
       });
       return response ?? fetch(event.request);

@@ -19,7 +19,7 @@ import { deleteForeignCookies } from './foreign-cookies.ts';
 import { PageNodes } from './page-nodes.ts';
 import { ShellFiles, shellDocument, sitePage } from './shell-files.ts';
 import { VerifiedFiles } from './verified-files.ts';
-import { clientOf, createWorkerGateway } from './worker-gateway.ts';
+import { clientOf, createWorkerGateway, isOpen } from './worker-gateway.ts';
 
 declare const self: ServiceWorkerGlobalScope;
 
@@ -197,7 +197,7 @@ async function answer(event: FetchEvent): Promise<Response> {
     waitUntil: (work) => event.waitUntil(work),
     client: () => clientOf(event),
     clientIds: { asking: event.clientId, created: event.resultingClientId },
-    isOpen: async (id) => (await self.clients.get(id)) !== undefined,
+    isOpen,
     isOpenAt,
     isVisible,
     requestSync,

@@ -24,3 +24,8 @@ export async function clientOf({ clientId }: FetchEvent): Promise<RequestClient 
   if (!client) return undefined;
   return { url: client.url, isTopLevel: client instanceof WindowClient && client.frameType !== 'nested' };
 }
+
+/** Whether the page with this id still exists. */
+export async function isOpen(id: string): Promise<boolean> {
+  return (await self.clients.get(id)) !== undefined;
+}

@@ -3,6 +3,7 @@ import { lookup } from 'mrmime';
 import type { Antway as InPage } from '../../src/drop-in/antway.ts';
 import { expect, fetchIn, sceneOfFile, test } from '../support/chromium.ts';
 import { dropInFolder } from '../support/embedding-site.ts';
+import { LoopbackServer } from '../support/loopback-server.ts';
 import type { PeerProcess } from '../support/peer-process.ts';
 import { publish } from '../support/publish.ts';
 import { StaticHost } from '../support/static-host.ts';
@@ -73,7 +74,7 @@ const scene = sceneOfFile<Scene>(async ({ context, startPeer, use }) => {
 
 /** A page of the site, with the drop-in. */
 function sitePage(
-  { peer }: Pick<Scene, 'peer'>,
+  { peer }: { peer: { url: string } },
   body = '',
   { attributes = '', isDeferred = false }: Pick<VisitOptions, 'attributes' | 'isDeferred'> = {},
 ): string {
@@ -606,6 +607,38 @@ attack(
     await fetchIn(page, '/end');
     expect(page.url()).toBe(`${host.url}/embedding.html`);
     expect(page.context().pages()).toEqual(pages);
+  },
+);
+
+attack(
+  embedded,
+  'another website leads its own window to content of the site and stops that at once, again and again',
+  'After two navigations, a page of the gateway replaces the website before the worker asks any peer.',
+  async () => {
+    const asked = new Set<string>();
+    // Asked for a chunk, it does not answer, so that the website has time to stop.
+    await using slow = await LoopbackServer.start((request, response) => {
+      const [, address] = /^\/chunk\/(\w{64})/.exec(request.url!) ?? [];
+      if (address) asked.add(address);
+      else response.writeHead(404).end();
+    });
+    await using website = await LoopbackServer.start((_, response) => void response.end('Website'));
+    const { host, pages } = await scene().startSite();
+    pages['/index.html'] = sitePage({ peer: slow });
+    const page = await scene().context.newPage();
+    await openIndex(page, host);
+    await page.goto(website.url);
+    const addresses = ['1', '2', '3', '4'].map((digit) => digit.repeat(64));
+    const hasLeft = () => page.url().startsWith(host.url);
+    for (const address of addresses) {
+      await page.evaluate((url) => void location.assign(url), `${host.url}/ant/${address}/x.txt`);
+      await expect.poll(() => asked.has(address) || hasLeft()).toBe(true);
+      if (hasLeft()) break;
+      await page.evaluate(() => stop()).catch(() => undefined);
+    }
+    await expect.poll(hasLeft).toBe(true);
+    expect([...asked]).not.toContain(addresses[3]);
+    await page.close();
   },
 );
 
