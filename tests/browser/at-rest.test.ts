@@ -20,7 +20,7 @@ const plaintexts = [
   'routeMap',
 ];
 
-test('databases and caches hold only ciphertext of the pages that the user read', async ({
+test('databases and caches hold only ciphertext of the pages that the user read', { tag: '@full' }, async ({
   startPeer,
   openWorker,
   folder,

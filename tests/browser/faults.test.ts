@@ -206,7 +206,7 @@ test('HTTP serves if UDP is blocked', { tag: '@full' }, async ({ content, startH
 });
 
 test('restarted peers with other certificates and ports serve by HTTP at once, then by WebTransport', {
-  tag: '@smoke',
+  tag: '@full',
 }, async ({ content, startHolder, startPeer, openWorker }) => {
   // Their HTTP is refused while they are away, but a session that died says so only by its silence.
   const deadlineMs = 2 * stallMs;

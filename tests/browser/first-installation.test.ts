@@ -40,10 +40,9 @@ async function openIncomplete(deployment: Deployment, page: Page): Promise<void>
 
 const hasAll = async (page: Page) => (await storedFiles(page)).length === first.length + later.length;
 
-test('a first installation stores the first screen, and then the shell has the rest stored', async ({
-  page,
-  deploy,
-}) => {
+test('a first installation stores the first screen, and then the shell has the rest stored', {
+  tag: '@full',
+}, async ({ page, deploy }) => {
   const bytes = (paths: readonly string[]) =>
     paths.reduce((sum, path) => sum + readFileSync(distFolder + path).length, 0);
   expect(bytes(first)).toBeLessThan(bytes(later) / 3);
@@ -284,7 +283,7 @@ test('an update does not wait for a host that never sends the rest', { tag: '@fu
   expect(JSON.parse((await fetchIn(page, '/-/health')).text).version).toBe(nextVersion);
 });
 
-test('a trusted page cannot ask the worker to store the shell’s files', async ({
+test('a trusted page cannot ask the worker to store the shell’s files', { tag: '@full' }, async ({
   page,
   startPeer,
   deploy,

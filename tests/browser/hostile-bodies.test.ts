@@ -96,7 +96,7 @@ test.describe('if no peer has a chunk in the middle', () => {
 });
 
 test('the first bytes come as soon as their chunk is there, however slow the rest is', {
-  tag: '@smoke',
+  tag: '@full',
 }, async ({ startPeer, openWorker }) => {
   // The record, the three chunks of the map inside it and the file's first chunks, which one request brings. The peer looks
   // these up at the same time. The next one takes minutes.

@@ -10,7 +10,7 @@ const { address } = anttpFixture('tarchive_site');
 
 for (const [fault, does] of Object.entries(lies)) {
   // A gateway in Node hears the other lies.
-  const tag = fault === 'flip' ? [] : '@full';
+  const tag = fault === 'flip' ? '@smoke' : '@full';
   test(`a peer that ${does} is named and banned, and none of its bytes reach the page`, { tag }, async ({
     startPeer,
     openWorker,
@@ -37,7 +37,10 @@ for (const [fault, does] of Object.entries(lies)) {
     expect((await gateway.cache()).count).toBe(0);
   });
 
-  test(`an honest peer makes up for one that ${does}`, { tag }, async ({ startPeer, openWorker }) => {
+  test(`an honest peer makes up for one that ${does}`, { tag: '@full' }, async ({
+    startPeer,
+    openWorker,
+  }) => {
     await expectMadeUp(await startPeer(hostile(fault)), await startPeer(), openWorker);
   });
 }

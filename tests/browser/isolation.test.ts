@@ -80,7 +80,7 @@ test.describe('in path mode', () => {
       await gateway.fetch(`/-/trust?address=${address}`, { method: 'DELETE' });
   });
 
-  test('no script of a hostile site runs before the user trusts it', async () => {
+  test('no script of a hostile site runs before the user trusts it', { tag: '@full' }, async () => {
     const { gateway, hostile } = scene();
     await decide(gateway, hostile, 'restricted');
     expect(await runAll(gateway, hostile)).toEqual([]);
@@ -123,7 +123,9 @@ test.describe('in path mode', () => {
     expect(scopes).toEqual(['/']);
   });
 
-  test('content cannot answer a question for the user, nor use or show the gateway’s pages and endpoints', async () => {
+  test('content cannot answer a question for the user, nor use or show the gateway’s pages and endpoints', {
+    tag: '@full',
+  }, async () => {
     const { gateway, hostile, peer } = scene();
     const address = await publish(
       await makeTarchive({
@@ -273,7 +275,9 @@ test.describe('in subdomain mode', () => {
     return { peer, context, port, root: `http://antway.localhost:${port}` };
   });
 
-  test('addresses and names on the gateway’s origin redirect to the site’s own origin, also at the first visit', async () => {
+  test('addresses and names on the gateway’s origin redirect to the site’s own origin, also at the first visit', {
+    tag: '@full',
+  }, async () => {
     const { peer, context, root } = scene();
     const address = await publish(await makeTarchive(siteFiles('First')), peer);
     const page = await context.newPage();
@@ -288,7 +292,7 @@ test.describe('in subdomain mode', () => {
     expect(page.url()).toBe(`${originOf(address)}/`);
   });
 
-  test('a site runs its scripts, and owns every path of its origin', async () => {
+  test('a site runs its scripts, and owns every path of its origin', { tag: '@full' }, async () => {
     const { peer, context } = scene();
     const address = await publish(await makeTarchive(siteFiles('Whole')), peer);
     const page = await openTitled(context, originOf(address), 'Whole');

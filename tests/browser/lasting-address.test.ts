@@ -204,9 +204,9 @@ test('the key comes back from its file and from its words, with the state that t
   await other.close();
 });
 
-test('a backup brings the key to another browser with the same passphrase, but not where sites share an origin', async ({
-  browser,
-}) => {
+test('a backup brings the key to another browser with the same passphrase, but not where sites share an origin', {
+  tag: '@full',
+}, async ({ browser }) => {
   test.slow();
   const page = await openFreshPublish(scene().empty);
   await publishPage(page, 'First');
@@ -284,7 +284,10 @@ test('two tabs never sign one counter, and a peer that is away ends a change bef
   await expect(row(page, 'Garden')).toContainText('state 2');
 });
 
-test('the profile on the disk contains neither the seed nor the words', async ({ folder, playwright }) => {
+test('the profile on the disk contains neither the seed nor the words', { tag: '@full' }, async ({
+  folder,
+  playwright,
+}) => {
   // The database compresses what it knows, so only text that is like no other is found.
   const label = 'QXJZKVWPYGHMBFTRLNDS';
   let isFound = false;

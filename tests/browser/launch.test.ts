@@ -46,7 +46,7 @@ test.describe('the installed app', () => {
 
   const windows = () => context.pages().length;
 
-  test('declares its file types and links to the system', async () => {
+  test('declares its file types and links to the system', { tag: '@full' }, async () => {
     const { fileHandlers } = await session.send('PWA.getOsAppState', { manifestId: `${gateway.url}/` });
     expect(fileHandlers).toEqual([
       {

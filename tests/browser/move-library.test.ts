@@ -95,7 +95,9 @@ async function agree(popup: Page): Promise<void> {
   await take.click();
 }
 
-test('a library moves to the address with origins of sites; its pins open offline there, and the user can delete the former library', async () => {
+test('a library moves to the address with origins of sites; its pins open offline there, and the user can delete the former library', {
+  tag: '@full',
+}, async () => {
   test.setTimeout(180_000);
   const [pinned, visited, named] = await Promise.all(['Pinned', 'Visited', 'Named'].map(publishSite));
   const manifest = await makePrivateManifest('Letters', siteFiles('Private'), peer);

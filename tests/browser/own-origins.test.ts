@@ -311,7 +311,7 @@ test('an address without content is not listed, although its origin was opened',
   expect((await sites(shell)).map(({ address }) => address)).toEqual([address]);
 });
 
-test('a change of settings and a reset reach the origins of sites', async () => {
+test('a change of settings and a reset reach the origins of sites', { tag: '@full' }, async () => {
   const address = await publish(await makeTarchive(siteFiles('Changed')), peer);
   const page = await context.newPage();
   await openShell();
@@ -378,7 +378,9 @@ test('the shell shows where to manage a site if the browser partitions its stora
   await expect(library.getByText('All data of this site was deleted')).toBeVisible();
 });
 
-test('a private site gets an origin of its own, which stores its manifest encrypted', async () => {
+test('a private site gets an origin of its own, which stores its manifest encrypted', {
+  tag: '@full',
+}, async () => {
   const manifest = await makePrivateManifest('Private', siteFiles('Private'), peer);
   const shell = await openWorker();
   const id: string = await shell.evaluate(

@@ -244,7 +244,7 @@ test('unpinning deletes a site’s chunks, except the chunks of other pins', { t
   expect([missing.status, errorCode(missing)]).toEqual([404, 'NOT_FOUND']);
 });
 
-test('pinned chunks stay while opened content fills the store again and again', { tag: '@smoke' }, async ({
+test('pinned chunks stay while opened content fills the store again and again', { tag: '@full' }, async ({
   openWorker,
 }) => {
   const gateway = await openWorker({ peers: [relay.url], cache: { maxBytes: 200_000 } });
@@ -264,7 +264,9 @@ test('pinned chunks stay while opened content fills the store again and again', 
 });
 
 test.describe('verifying', () => {
-  test('finds missing and damaged chunks, and fetches them from peers', async ({ openWorker }) => {
+  test('finds missing and damaged chunks, and fetches them from peers', { tag: '@smoke' }, async ({
+    openWorker,
+  }) => {
     const gateway = await openWorker({ peers: [relay.url] });
     const kept = await publishManyChunks(peer, 40, { seed: 8 });
     await pinAction(gateway.shell, kept.address, 'pin');

@@ -77,11 +77,9 @@ test('the report can be saved and copied, and the test repeated', { tag: '@full'
   expect((await reportOf(page)).results[0]!.facts).toEqual({ wasInstalled: true });
 });
 
-test('a peer that does not answer is a failure with a code, and no fault of the browser', async ({
-  page,
-  startPeer,
-  startHost,
-}) => {
+test('a peer that does not answer is a failure with a code, and no fault of the browser', {
+  tag: '@full',
+}, async ({ page, startPeer, startHost }) => {
   const peer = await startPeer();
   const host = await startHost(await withSample(peer));
   await peer.kill();

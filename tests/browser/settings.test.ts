@@ -35,7 +35,10 @@ test.describe('a setting', () => {
     expect((await configOf(gateway)).sources.peers).toBe('host');
   });
 
-  test('can exclude WebTransport, or use only WebTransport', async ({ startPeer, openWorker }) => {
+  test('can exclude WebTransport, or use only WebTransport', { tag: '@full' }, async ({
+    startPeer,
+    openWorker,
+  }) => {
     const peer = await startPeer();
     const gateway = await openWorker({ peers: [peer.url], transport: 'http' });
     const addresses = await Promise.all(['one', 'two'].map((text) => publish(Buffer.from(text), peer)));

@@ -178,7 +178,9 @@ test('a user changes settings by keyboard alone', { tag: '@full' }, async () => 
   await expect(transport.getByRole('radio', { name: 'WebTransport only' })).toBeChecked();
 });
 
-test('a user publishes a file by keyboard alone, and the focus follows each step', async ({ folder }) => {
+test('a user publishes a file by keyboard alone, and the focus follows each step', { tag: '@full' }, async ({
+  folder,
+}) => {
   const file = join(folder, 'letter.txt');
   writeFileSync(file, 'Dear reader');
   // Early: the browser may handle a key before it has begun to intercept file choosers.

@@ -60,7 +60,7 @@ test.describe('the library', () => {
     await shell.waitForURL(`${gateway.url}/${sample}/`);
   });
 
-  test('searches by title and address, and sorts', async () => {
+  test('searches by title and address, and sorts', { tag: '@smoke' }, async () => {
     const search = shell.getByRole('searchbox', { name: 'Search the library' });
     await search.fill(letter.slice(0, 20));
     await expect(rows(shell)).toHaveCount(1);
@@ -95,7 +95,9 @@ test.describe('the library', () => {
     await expect(site.getByRole('button', { name: `Pin: ${title}` })).toBeVisible();
   });
 
-  test('a site is exported to a file, deleted after two confirmations, and imported from the file', async () => {
+  test('a site is exported to a file, deleted after two confirmations, and imported from the file', {
+    tag: '@full',
+  }, async () => {
     const file = row(shell, short(letter));
     await file.getByRole('button', { name: /^Pin:/ }).click();
     await expect(file.locator('.pin-fact')).toHaveText('Pinned');
@@ -134,7 +136,7 @@ test.describe('the library', () => {
     await expect(shell.getByText('Dear reader')).toBeVisible();
   });
 
-  test('an invalid import is refused with the reason and a code', async () => {
+  test('an invalid import is refused with the reason and a code', { tag: '@full' }, async () => {
     await shell
       .locator('input[name=import]')
       .setInputFiles({ name: 'x.tar', mimeType: 'application/x-tar', buffer: noise(1, 5000) });
@@ -193,7 +195,7 @@ async function visitSites(shell: Page, count: number): Promise<void> {
 }
 
 test('a list of a thousand sites renders only the visible ones, and the search finds each', {
-  tag: '@smoke',
+  tag: '@full',
 }, async () => {
   const { shell } = await openFreshShell(scene().gateway, '#library');
   await visitSites(shell, 1000);
@@ -255,7 +257,9 @@ test('back restores the scroll position, search and order', { tag: '@full' }, as
   await asLeft();
 });
 
-test('the library leads to the host’s place for reports about a site, if the host has one', async () => {
+test('the library leads to the host’s place for reports about a site, if the host has one', {
+  tag: '@full',
+}, async () => {
   const { letter: address } = scene();
   const { shell, url } = await openFreshShell(scene().gateway, address);
   await expect(shell.getByText('Dear reader')).toBeVisible();

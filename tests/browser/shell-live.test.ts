@@ -4,7 +4,7 @@ import { expect, test } from '../support/chromium.ts';
 import { noise, publish } from '../support/publish.ts';
 
 test('the live screen shows a file being read: its chunks, rates, times, and where they came from', {
-  tag: '@smoke',
+  tag: '@full',
 }, async ({ startPeer, openGateway }) => {
   test.slow();
   const peer = await startPeer();

@@ -75,7 +75,9 @@ test('a manifest opens as a pasted link, and again after a reload', { tag: '@smo
   await expectDiary(shell);
 });
 
-test('a manifest opens as a chosen file, and offline with its peer gone', async ({ startPeer }) => {
+test('a manifest opens as a chosen file, and offline with its peer gone', { tag: '@full' }, async ({
+  startPeer,
+}) => {
   const own = await startPeer();
   await makePrivateManifest('Diary', files, own);
   await setSettings(shell, { peers: [own.url] });
@@ -167,14 +169,18 @@ test('a link opens when its text is dropped', { tag: '@full' }, async () => {
   await expect(content.getByText('what was linked to')).toBeVisible();
 });
 
-test('a dropped text that is not an address stays in the box, with the reason', async () => {
+test('a dropped text that is not an address stays in the box, with the reason', {
+  tag: '@full',
+}, async () => {
   await drop(shell, { text: 'hello' });
   await expect(addressBox(shell)).toHaveValue('hello');
   await expect(note(shell)).toContainText('“hello” is neither an address');
   await expect(shell.getByText('to open it')).toHaveCount(0);
 });
 
-test('a file that is not a manifest is refused with the gateway’s reason and code', async ({ folder }) => {
+test('a file that is not a manifest is refused with the gateway’s reason and code', { tag: '@full' }, async ({
+  folder,
+}) => {
   const other = join(folder, 'other.ant');
   writeFileSync(other, 'just some text');
   await shell.locator('input[type=file]').setInputFiles(other);
@@ -192,7 +198,7 @@ test('a file that is not a manifest is refused with the gateway’s reason and c
   expect(shell.url()).toBe(`${gateway.url}/`);
 });
 
-test('a file that is larger than any manifest is refused before it is read', async () => {
+test('a file that is larger than any manifest is refused before it is read', { tag: '@full' }, async () => {
   const requests: string[] = [];
   shell.on('request', (request) => requests.push(request.method()));
   // Too large for Playwright to carry over: made where it is used.

@@ -85,7 +85,7 @@ test.describe('publishing', () => {
     shell = gateway.shell;
   });
 
-  test('a folder is published, and opens in another browser with every byte equal', async ({
+  test('a folder is published, and opens in another browser with every byte equal', { tag: '@full' }, async ({
     folder,
     browser,
   }) => {
@@ -147,10 +147,9 @@ test.describe('publishing', () => {
     await expect(shell.getByRole('region', { name: 'Published', exact: true })).toBeVisible();
   });
 
-  test('a peer that takes no writes of this page is named with the option that its operator needs', async ({
-    folder,
-    startPeer,
-  }) => {
+  test('a peer that takes no writes of this page is named with the option that its operator needs', {
+    tag: '@full',
+  }, async ({ folder, startPeer }) => {
     // It takes writes of programs, and of its own pages.
     const closed = await startPeer();
     write(folder, { 'a.txt': 'something' });
@@ -165,7 +164,9 @@ test.describe('publishing', () => {
     expect(storedFiles(closed.storeFolder)).toEqual([]);
   });
 
-  test('without a valid peer nothing is sent, and the shell shows the reason', async ({ folder }) => {
+  test('without a valid peer nothing is sent, and the shell shows the reason', { tag: '@full' }, async ({
+    folder,
+  }) => {
     const before = storedFiles(peer.storeFolder);
     write(folder, { 'a.txt': 'something' });
     await choose(shell, join(folder, 'a.txt'), 'files');
@@ -180,7 +181,10 @@ test.describe('publishing', () => {
     expect(storedFiles(peer.storeFolder)).toEqual(before);
   });
 
-  test('a private file opens by its link alone, and no peer has its map', async ({ folder, browser }) => {
+  test('a private file opens by its link alone, and no peer has its map', { tag: '@full' }, async ({
+    folder,
+    browser,
+  }) => {
     // No other test publishes it.
     const secretFiles = { ...files, 'diary.txt': 'Fog again.' };
     const site = write(join(folder, 'diary'), secretFiles);
@@ -331,9 +335,9 @@ test.describe('choosing', () => {
     await expect(shell.getByText('There is no index.html')).toBeVisible();
   });
 
-  test('a file that is too small and a folder without files are refused with the reason', async ({
-    folder,
-  }) => {
+  test('a file that is too small and a folder without files are refused with the reason', {
+    tag: '@full',
+  }, async ({ folder }) => {
     write(folder, { tiny: 'ab', 'e/.DS_Store': 'x' });
     await choose(shell, join(folder, 'tiny'), 'files');
     await shell.getByLabel('Another peer').fill('http://127.0.0.1:9');

@@ -66,34 +66,29 @@ test('every control of every screen has an accessible name', { tag: '@full' }, a
   }
 });
 
-test('a web+ant link and a shared text open once, as pasted text does', async () => {
+/** Opens a link of another program. */
+const follow = (text: string) => shell.goto(`${gateway.url}/#open=${encodeURIComponent(text)}`);
+
+/** As the browser sends what another program shares: a form, which the page cannot see. */
+const share = (fields: Record<string, string>) =>
+  shell.evaluate((fields) => {
+    const form = document.createElement('form');
+    Object.assign(form, { method: 'post', action: '/-/share', enctype: 'multipart/form-data' });
+    for (const [name, value] of Object.entries(fields)) {
+      form.append(Object.assign(document.createElement('input'), { name, value }));
+    }
+    document.body.append(form);
+    form.submit();
+  }, fields);
+
+/** Has each of some links open a letter once, without a request that names its address to the host. */
+async function openLetterOnce(
+  ways: (address: string) => Record<string, () => Promise<unknown>>,
+): Promise<void> {
   const address = await publish(Buffer.from('a letter'), peer);
-  const link = (text: string) => shell.goto(`${gateway.url}/#open=${encodeURIComponent(text)}`);
-  /** As the browser sends what another program shares: a form, which the page cannot see. */
-  const shared = (fields: Record<string, string>) =>
-    shell.evaluate((fields) => {
-      const form = document.createElement('form');
-      Object.assign(form, { method: 'post', action: '/-/share', enctype: 'multipart/form-data' });
-      for (const [name, value] of Object.entries(fields)) {
-        form.append(Object.assign(document.createElement('input'), { name, value }));
-      }
-      document.body.append(form);
-      form.submit();
-    }, fields);
-  const ways: Record<string, () => Promise<unknown>> = {
-    'a link': () => link(`web+ant:${address}/letter.txt`),
-    'the same once more': () => link(`web+ant:${address}/letter.txt`),
-    'one with slashes': () => link(`web+ant://${address}/letter.txt`),
-    'of another scheme': () => link(`autonomi://${address}/letter.txt`),
-    'a shared text': () =>
-      shared({ title: 'A letter', text: `Read this & more: ant://${address}/letter.txt`, url: '' }),
-    'a shared URL': () => shared({ url: `https://other.example/${address}/letter.txt` }),
-    'a link, to an app that was installed before': () =>
-      shell.goto(`${gateway.url}/?open=${encodeURIComponent(`web+ant:${address}/letter.txt`)}`),
-  };
   const queries: string[] = [];
   shell.on('request', (request) => queries.push(new URL(request.url()).search));
-  for (const [name, come] of Object.entries(ways)) {
+  for (const [name, come] of Object.entries(ways(address))) {
     await test.step(name, async () => {
       queries.length = 0;
       await come();
@@ -107,13 +102,31 @@ test('a web+ant link and a shared text open once, as pasted text does', async ()
       expect(shell.url()).toBe(`${gateway.url}/`);
     });
   }
-  await shared({ text: 'just words' });
+  // Links carry keys: a host, which stands in wherever there is no worker, is never asked by one.
+  expect(gateway.host.log.join('\n')).not.toContain(address);
+}
+
+test('a web+ant link and a shared text open once, as pasted text does', async () => {
+  await openLetterOnce((address) => ({
+    'a link': () => follow(`web+ant:${address}/letter.txt`),
+    'the same once more': () => follow(`web+ant:${address}/letter.txt`),
+    'a shared text': () =>
+      share({ title: 'A letter', text: `Read this & more: ant://${address}/letter.txt`, url: '' }),
+  }));
+  await share({ text: 'just words' });
   await expect(shell.getByRole('combobox', { name: 'Search or open an address' })).toHaveValue('just words');
   await expect(shell.locator('#address-note')).toContainText('“just words” is neither an address');
-  // Links carry keys: a host, which stands in wherever there is no worker, is never asked by one.
-  const asked = gateway.host.log.join('\n');
-  expect(asked).not.toContain(address);
-  expect(asked).not.toContain('just');
+  expect(gateway.host.log.join('\n')).not.toContain('just');
+});
+
+test('links of other forms and a shared URL open once', { tag: '@full' }, async () => {
+  await openLetterOnce((address) => ({
+    'a link with slashes': () => follow(`web+ant://${address}/letter.txt`),
+    'a link of another scheme': () => follow(`autonomi://${address}/letter.txt`),
+    'a shared URL': () => share({ url: `https://other.example/${address}/letter.txt` }),
+    'a link, to an app that was installed before': () =>
+      shell.goto(`${gateway.url}/?open=${encodeURIComponent(`web+ant:${address}/letter.txt`)}`),
+  }));
 });
 
 test('an incoming link does not reload an open shell', { tag: '@full' }, async () => {
@@ -128,7 +141,9 @@ test('an incoming link does not reload an open shell', { tag: '@full' }, async (
   await untilViewed(shell, /^\/[0-9a-f]{64}\/$/);
 });
 
-test('a link with a manifest in its fragment opens it, and a broken link shows the reason', async () => {
+test('a link with a manifest in its fragment opens it, and a broken link shows the reason', {
+  tag: '@full',
+}, async () => {
   const manifest = await makePrivateManifest('Diary', { 'a.txt': 'Fog again.' }, peer);
   const text = linkOf(manifest).slice('ant://manifest/'.length);
   await shell.goto('about:blank');

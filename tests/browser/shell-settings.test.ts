@@ -218,7 +218,9 @@ test('the theme and the language are chosen, hold after a reload, and the focus 
   await expect(shell.getByRole('heading', { level: 1 })).toHaveText('Settings');
 });
 
-test('a reset deletes all data, after a warning with the focus on its harmless answer', async () => {
+test('a reset deletes all data, after a warning with the focus on its harmless answer', {
+  tag: '@full',
+}, async () => {
   const letter = await publish(Buffer.from('a letter'), first);
   await gateway.fetch(`/${letter}`);
   await gateway.settled();
@@ -269,7 +271,9 @@ test('a reset deletes all data, after a warning with the focus on its harmless a
   await expect(section('Appearance').getByRole('radio', { name: 'System' })).toBeChecked();
 });
 
-test('the shell uses the browser’s language if it has a catalogue for it', async ({ browser }) => {
+test('the shell uses the browser’s language if it has a catalogue for it', { tag: '@full' }, async ({
+  browser,
+}) => {
   const context = await browser.newContext({ locale: 'de-AT' });
   const page = await context.newPage();
   await page.goto(gateway.url);

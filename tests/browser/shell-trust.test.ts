@@ -92,7 +92,9 @@ test('a user changes a decision by keyboard, and it holds at the next visit', { 
   expect(await titleOf(`/${plain}`)).toBe('still');
 });
 
-test('a revoked decision disappears from the list, and the next visit asks again', async () => {
+test('a revoked decision disappears from the list, and the next visit asks again', {
+  tag: '@full',
+}, async () => {
   await openSettings(scene().gateway);
   await visit('/garden', 'Trust this site');
   await visit(`/${plain}`, 'Open without scripts');

@@ -52,7 +52,7 @@ test.describe('with a peer', () => {
     shell = gateway.shell;
   });
 
-  test('the address box opens every notation of an address', async () => {
+  test('the address box opens every notation of an address', { tag: '@full' }, async () => {
     const base32 = Address.fromHex(letter).base32;
     const cases = [
       [letter, `/${letter}`, 'a letter'],
@@ -163,9 +163,9 @@ test.describe('with a peer', () => {
     await expect(region(shell, 'Stored in this browser')).toContainText('4 chunks, encrypted');
   });
 
-  test('the status line tells whether there is a network, and whether a peer answers', async ({
-    startPeer,
-  }) => {
+  test('the status line tells whether there is a network, and whether a peer answers', {
+    tag: '@full',
+  }, async ({ startPeer }) => {
     const own = await startPeer();
     await setSettings(shell, { peers: [own.url] });
     await shell.reload();
@@ -205,7 +205,7 @@ test('the shell also opens by the name of its file', { tag: '@smoke' }, async ()
   await expect(shell.getByText('Nothing yet.')).toBeVisible();
 });
 
-test('the shell offers a newer version, and installs it when the user accepts', async ({
+test('the shell offers a newer version, and installs it when the user accepts', { tag: '@smoke' }, async ({
   page,
   startPeer,
   folder,

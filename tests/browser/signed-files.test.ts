@@ -34,10 +34,9 @@ async function openFiles(page: Page, root: string, address: string): Promise<voi
   await page.getByRole('button', { name: 'Files', exact: true }).click();
 }
 
-test('a signed publication has the same address each time, and its files show the user’s key', async ({
-  browser,
-  folder,
-}) => {
+test('a signed publication has the same address each time, and its files show the user’s key', {
+  tag: '@full',
+}, async ({ browser, folder }) => {
   const { root } = scene();
   const page = await openFreshPublish(scene().empty);
   await publishPage(page, 'First');

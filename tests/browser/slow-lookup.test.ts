@@ -20,7 +20,7 @@ test.afterEach(() => looking.stop());
 const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name });
 const isWaiting = (page: Page) => expect(heading(page, 'Looking for this content')).toBeVisible();
 
-test('a slow navigation shows what it waits for, and opens the content by itself', { tag: '@smoke' }, async ({
+test('a slow navigation shows what it waits for, and opens the content by itself', { tag: '@full' }, async ({
   openGateway,
 }) => {
   const address = await publish(Buffer.from('Dear reader'), peer);

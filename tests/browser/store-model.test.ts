@@ -12,8 +12,8 @@ import { noise, publish } from '../support/publish.ts';
 import { testSeed } from '../support/random.ts';
 import type { Step, StorePage } from './store-page/store-page.ts';
 
-/** How many runs: 4 in the default tier, 12 in the full tier. `ANTWAY_MODEL_RUNS` sets another number. */
-const runs = Number(process.env.ANTWAY_MODEL_RUNS ?? (process.env.ANTWAY_TIER === 'default' ? 4 : 12));
+/** How many runs: 2 in the default tier, 12 in the full tier. `ANTWAY_MODEL_RUNS` sets another number. */
+const runs = Number(process.env.ANTWAY_MODEL_RUNS ?? (process.env.ANTWAY_TIER === 'default' ? 2 : 12));
 const seed = Number(process.env.ANTWAY_MODEL_SEED ?? testSeed);
 
 const file = fc.nat({ max: 7 });

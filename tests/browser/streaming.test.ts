@@ -48,7 +48,7 @@ test('fifty requests at once for one cold file fetch each of its chunks once', {
   expect(await peer.chunksGiven()).toBe(4); // the record and three chunks
 });
 
-test('aborting a download cancels the chunks that are under way at the peer', async ({
+test('aborting a download cancels the chunks that are under way at the peer', { tag: '@full' }, async ({
   startPeer,
   openWorker,
 }) => {

@@ -85,7 +85,7 @@ const begin = (page: Page, path: string) => page.evaluate(beginDownload, path);
 const finish = (page: Page) => page.evaluate(finishDownload);
 
 test('an update waits until a download completes; then the new version serves from the same chunks', {
-  tag: '@smoke',
+  tag: '@full',
 }, async ({ page, startPeer, deploy, nextBuild, folder }) => {
   const peer = await startPeer();
   const address = await publish(file, peer);

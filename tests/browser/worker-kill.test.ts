@@ -16,7 +16,7 @@ interface Download {
 type DownloadWindow = typeof globalThis & { download: Download };
 
 test('the body fails if the worker is killed, and a range request continues where it broke off', {
-  tag: '@smoke',
+  tag: '@full',
 }, async ({ startPeer, openWorker }) => {
   const peer = await startPeer();
   const file = new RepeatingFile(size);

@@ -367,7 +367,7 @@ export const faults = [
     build: 'shell',
     test: playwright(
       'tests/browser/journeys/viewer.test.ts',
-      'a site opens from the app below a bar, with its scripts on its own origin',
+      'the back button goes back inside the site, and then to the app',
     ),
   },
   {
@@ -482,11 +482,7 @@ export const faults = [
     file: 'src/owner/owned-pointers.ts',
     find: 'return this.#keys.addMovable(address, key);',
     replace: 'return key !== undefined;',
-    build: 'shell',
-    test: playwright(
-      'tests/browser/lasting-address.test.ts',
-      'a backup brings the key to another browser with the same passphrase, but not where sites share an origin',
-    ),
+    test: vitest('tests/unit/owned-pointers.test.ts', 'pointers move to another browser with their labels'),
   },
   {
     name: 'library-in-wrong-order',

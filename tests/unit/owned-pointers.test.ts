@@ -241,9 +241,7 @@ it('damaged states are listed, and keep the pointer from being moved until its k
   expect(await pointers.list()).toEqual([]);
 });
 
-it('pointers move to another browser with their labels and states, and those that are there stay', {
-  tags: 'full',
-}, async () => {
+it('pointers move to another browser with their labels and states, and those that are there stay', async () => {
   const pointers = new OwnedPointers();
   const address = await pointers.add(newSeed(), passphrase, 'Garden');
   await pointers.move(address, passphrase, target('1'), { peers: [memoryPeer()], signal });

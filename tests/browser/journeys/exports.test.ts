@@ -155,7 +155,7 @@ test.describe('exports', () => {
     await expect(shell.getByText('This is not a valid manifest')).toBeVisible();
   });
 
-  test('anything else is not an Antway export, and nothing is stored', async () => {
+  test('anything else is not an Antway export, and nothing is stored', { tag: '@full' }, async () => {
     const { shell } = there;
     const enormous = Buffer.from(exported);
     enormous.write('77777777777', 124);

@@ -149,7 +149,9 @@ test.describe('the library', () => {
     await expect(rows(shell)).toHaveCount(4);
   });
 
-  test('the text of pinned sites is found without a peer, and no longer once they are unpinned', async () => {
+  test('the text of pinned sites is found without a peer, and no longer once they are unpinned', {
+    tag: '@full',
+  }, async () => {
     const search = shell.getByRole('searchbox', { name: 'Search the library' });
     await search.fill('periwinkles');
     await expect(results(shell)).toHaveCount(0);
@@ -219,7 +221,9 @@ test.describe('the library', () => {
     for (const word of ['bladderwrack', 'periwinkles', 'crabs']) expect(stored).not.toContain(word);
   });
 
-  test('the files of a site are for the gateway’s own pages, and only of stored sites', async () => {
+  test('the files of a site are for the gateway’s own pages, and only of stored sites', {
+    tag: '@full',
+  }, async () => {
     const missing = await gateway.fetch(`/-/files?address=${'ab'.repeat(32)}`);
     expect([missing.status, JSON.parse(missing.text).code]).toEqual([404, 'NOT_FOUND']);
     const path = encodeURIComponent('../../-/config');

@@ -110,7 +110,9 @@ test('a user watches a film arrive, finds the figures again after the worker was
   await expect(lifetime).toContainText('0 B verified');
 });
 
-test('a film in one tab and a file in another count once each, in both live screens', async () => {
+test('a film in one tab and a file in another count once each, in both live screens', {
+  tag: '@full',
+}, async () => {
   const { peer } = scene();
   const files = await Promise.all([1, 2].map((seed) => publish(noise(seed, 3_000_000), peer)));
   const gateway = await openFreshShell(scene().gateway, '#live');

@@ -59,9 +59,9 @@ const allow = (page: Page) =>
   page.context().grantPermissions(['local-network-access'], { origin: new URL(page.url()).origin });
 
 for (const decision of ['none', 'denied'] as const) {
-  test(`the shell asks for the local network after a click, and explains a refusal (decision: ${decision})`, async ({
-    startPeer,
-  }) => {
+  test(`the shell asks for the local network after a click, and explains a refusal (decision: ${decision})`, {
+    tag: decision === 'denied' ? '@full' : [],
+  }, async ({ startPeer }) => {
     const page = await openFromInternet(
       await startPeer({ webTransport: 'none', flags: ['--allow-origin', url] }),
     );

@@ -103,7 +103,9 @@ test('a user names a site in its bar, opens it by that name, renames it in the l
   await expect(shell.locator('#address-note')).toContainText('no name “~shore” in this browser');
 });
 
-test('a name of a pointer follows the pointer, and one that the host has too is shown as a conflict', async () => {
+test('a name of a pointer follows the pointer, and one that the host has too is shown as a conflict', {
+  tag: '@full',
+}, async () => {
   const owner = new PointerOwner(7);
   const first = await publish(Buffer.from('the first'), peer);
   peer.putPointer(owner.address.hex, owner.sign(1n, Address.fromHex(first)));
@@ -202,7 +204,9 @@ test('names of a list show the list, are read again from the device, and hide no
   await expect(shell.locator('#address-note')).toContainText('no name “~shore@club”');
 });
 
-test('two lists that disagree on a name are a conflict, which the user decides', async ({ openGateway }) => {
+test('two lists that disagree on a name are a conflict, which the user decides', { tag: '@full' }, async ({
+  openGateway,
+}) => {
   const [one, other] = await Promise.all(
     [letter, site].map((address) =>
       publish(Buffer.from(JSON.stringify({ antwayNames: 1, names: { blog: address } })), peer),

@@ -12,9 +12,9 @@ const unknown = `${'ab'.repeat(32)}/`;
 const field = (page: Page) => page.getByLabel('Add a peer');
 const peers = (page: Page) => page.getByRole('region', { name: 'Peers' });
 
-test('an unknown address shows what the gateway is connected to, and leads to a peer', async ({
-  startPeer,
-}) => {
+test('an unknown address shows what the gateway is connected to, and leads to a peer', {
+  tag: '@full',
+}, async ({ startPeer }) => {
   const peer = await startPeer({ webTransport: 'none' });
   const { shell: page } = await openFreshShell(scene().gateway, unknown, { peers: [peer.url] });
   await expect(page.getByRole('heading')).toHaveText('Not found');
@@ -109,7 +109,7 @@ test.describe('adding a peer', () => {
     },
     { kind: 'antd', path: '/health', status: 200, body: '{"status":"ok","network":"default"}' },
   ]) {
-    test(`finds out that a program is ${kind}`, async () => {
+    test(`finds out that a program is ${kind}`, { tag: '@full' }, async () => {
       await using program = await LoopbackServer.start((request, response) => {
         const isKnown = request.url === path;
         response.writeHead(isKnown ? status : 404, cors).end(isKnown ? body : '{"error":"unknown"}');

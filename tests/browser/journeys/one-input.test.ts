@@ -212,7 +212,9 @@ test('private links, names and paths are suggestions too', { tag: '@full' }, asy
   await expect(titles(shell)).toHaveText(['harbour']);
 });
 
-test('titles of strangers stay text, stay beside their kind, and come after actions', async ({ folder }) => {
+test('titles of strangers stay text, stay beside their kind, and come after actions', {
+  tag: '@full',
+}, async ({ folder }) => {
   for (const hostile of hostileTitles) await openSite(folder, hostile);
   await input(shell).fill('change settings');
   await expect(kinds(shell)).toHaveText(['Action', 'Site']);

@@ -100,7 +100,9 @@ test.describe('published by you', () => {
     await expect(row).toContainText(`Incomplete at ${host}: 3 of 4 chunks.`);
   });
 
-  test('an update gets its own address, and both versions name each other', async ({ folder }) => {
+  test('an update gets its own address, and both versions name each other', { tag: '@full' }, async ({
+    folder,
+  }) => {
     const site = writeFiles(join(folder, 'garden'), garden);
     await publishPath(shell, site, 'folder');
     const before = await rows(shell).first().locator('.published-address').textContent();
@@ -119,10 +121,9 @@ test.describe('published by you', () => {
     await expect(rows(shell)).toHaveCount(2);
   });
 
-  test('the link is copied, also of private content after a reload, and opens elsewhere', async ({
-    folder,
-    browser,
-  }) => {
+  test('the link is copied, also of private content after a reload, and opens elsewhere', {
+    tag: '@full',
+  }, async ({ folder, browser }) => {
     await shell.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     writeFiles(folder, { 'a letter.txt': 'Dear reader' });
     await publishPath(shell, join(folder, 'a letter.txt'), 'files', true);
@@ -165,7 +166,9 @@ test.describe('published by you', () => {
     await expect(list(shell)).toContainText('Nothing yet.');
   });
 
-  test('a title with markup and control characters is shown as text', async ({ folder }) => {
+  test('a title with markup and control characters is shown as text', { tag: '@full' }, async ({
+    folder,
+  }) => {
     const title = '<img src=x onerror="document.title=1">\u202egnp.exe';
     writeFiles(folder, { 'evil/index.html': `<title>${title.replaceAll('<', '&lt;')}</title>` });
     await publishPath(shell, join(folder, 'evil'), 'folder');
@@ -187,7 +190,7 @@ test.describe('published by you', () => {
   });
 });
 
-test('a browser that stores nothing says why nothing is listed', async ({ folder }) => {
+test('a browser that stores nothing says why nothing is listed', { tag: '@full' }, async ({ folder }) => {
   const { shell, url } = await openFreshShell(scene().gateway);
   await shell.addInitScript(() => {
     IDBFactory.prototype.open = () => {

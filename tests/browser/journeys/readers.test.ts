@@ -302,7 +302,7 @@ test.describe('readers', () => {
     expect([...statuses]).toEqual([200]);
   });
 
-  test('pictures are a gallery whose large view has keys, buttons and swipes', async () => {
+  test('pictures are a gallery whose large view has keys, buttons and swipes', { tag: '@full' }, async () => {
     await open(`${site}/pictures/`);
     const thumbnails = page.getByRole('button', { name: /^Show / });
     await expect(thumbnails).toHaveCount(3);
@@ -343,7 +343,7 @@ test.describe('readers', () => {
       .toBeGreaterThan(0);
   });
 
-  test('a missing file, an unknown name and a malformed link are explained', async () => {
+  test('a missing file, an unknown name and a malformed link are explained', { tag: '@full' }, async () => {
     await open(`${site}/nothing.md`);
     await expect(page.getByRole('alert')).toContainText('NOT_FOUND');
     await open('unknown-name/a.md');

@@ -155,7 +155,9 @@ test('nothing is shared before the list of sites tells whether the content is pr
   await expect(panel().locator('.result-text')).toHaveCount(0);
 });
 
-test('the link of a private site is shown only after the user learned that it contains the key', async () => {
+test('the link of a private site is shown only after the user learned that it contains the key', {
+  tag: '@full',
+}, async () => {
   gateway = await openFreshShell(scene().withPublic);
   shell = gateway.shell;
   const manifest = await makePrivateManifest('Diary', { 'a.txt': 'Fog again.' }, peer);

@@ -111,7 +111,7 @@ test('the start page starts the worker of the sample’s origin, and nothing cou
   await expect(viewed(page).locator('main img').first()).toBeVisible();
 });
 
-test('a host without a sample and a catalogue shows neither', async () => {
+test('a host without a sample and a catalogue shows neither', { tag: '@full' }, async () => {
   const { shell } = await openFreshShell(scene().withoutSample);
   await expect(region(shell, 'Last opened')).toContainText('Nothing yet');
   await expect(sampleLink(shell)).toHaveCount(0);
@@ -160,7 +160,9 @@ test('catalogues show their sources, keep hostile titles as text, and leave out 
   await expect(viewed(shell).getByRole('link', { name: 'index.txt' })).toBeVisible();
 });
 
-test('a user adds a list of sites in the settings, and removes it; the gateway reads no list before that', async () => {
+test('a user adds a list of sites in the settings, and removes it; the gateway reads no list before that', {
+  tag: '@full',
+}, async () => {
   const { peer } = scene();
   const letter = await publish(Buffer.from('a letter'), peer);
   const list = await publish(Buffer.from(JSON.stringify([{ title: 'A letter', address: letter }])), peer);

@@ -65,7 +65,9 @@ async function untilPolledTwice(): Promise<void> {
     await shell.waitForRequest((request) => request.url().startsWith(`${site.root}/-/view?`));
 }
 
-test('a site opens from the app below a bar, with its scripts on its own origin', async () => {
+test('a site opens from the app below a bar, with its scripts on its own origin', {
+  tag: '@full',
+}, async () => {
   await openSite();
   const content = await untilViewed(shell, `/${site.address}/`);
   await expect(content.locator('#ran')).toHaveText('running');
@@ -372,7 +374,9 @@ test('full screen is allowed only after the user asks for it', { tag: '@full' },
   expect(await isAllowed()).toBe(false);
 });
 
-test('an address that leads nowhere opens the gateway’s error page, and the way back leads to the app', async () => {
+test('an address that leads nowhere opens the gateway’s error page, and the way back leads to the app', {
+  tag: '@full',
+}, async () => {
   await shell.getByRole('combobox', { name: 'Search or open an address' }).fill('ab'.repeat(32));
   await shell.keyboard.press('Enter');
   await shell.waitForURL(`${site.root}/${'ab'.repeat(32)}`);
@@ -417,7 +421,7 @@ test('axe finds nothing in the viewer, light or dark', { tag: '@full' }, async (
 });
 
 test.describe('where sites share the gateway’s origin', () => {
-  test('a site opens without scripts, and the bar leads to the question', async () => {
+  test('a site opens without scripts, and the bar leads to the question', { tag: '@full' }, async () => {
     const url = site.host.url;
     shell = await openShellIn(context, url);
     await openSite();
@@ -430,7 +434,7 @@ test.describe('where sites share the gateway’s origin', () => {
     await expect(shell.getByRole('button', { name: 'Trust this site' })).toBeVisible();
   });
 
-  test('a file that browsers save is offered to be saved', async ({ startPeer: _ }) => {
+  test('a file that browsers save is offered to be saved', { tag: '@full' }, async ({ startPeer: _ }) => {
     shell = await openShellIn(context, site.host.url);
     await openSite('/docs/second.html?download=1');
     await expect(shell.getByRole('heading', { name: 'not shown in a browser' })).toBeVisible();
