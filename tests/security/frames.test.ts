@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test';
 import { expect } from '../support/chromium.ts';
-import { attack } from './attack.ts';
+import { attack, attacks, verdict } from './attack.ts';
 import { Outside, picture, ran, scenesOfAttacks } from './hostile-site.ts';
 
 const scenes = scenesOfAttacks();
@@ -9,77 +9,60 @@ const frames = 'Frames';
 const page = (body: string) => `<!doctype html><title>Hostile</title>${body}`;
 const scripted = page(`<script>${ran('framed')}; console.log('RAN ' + location.hash)</script><p>Victim</p>`);
 
-/** Ways for a page without trust to frame a trusted one. */
-const framings: readonly [how: string, files: (victim: string) => Record<string, string>][] = [
-  [
-    'directly, with a fragment',
-    (victim) => ({ 'index.html': page(`<iframe src="${victim}#evil"></iframe>`) }),
-  ],
-  [
-    'without a referrer',
-    (victim) => ({
-      'index.html': page(`<iframe src="${victim}" referrerpolicy="no-referrer"></iframe>`),
-    }),
-  ],
-  [
-    'as object and embed',
-    (victim) => ({ 'index.html': page(`<object data="${victim}"></object><embed src="${victim}">`) }),
-  ],
-  [
-    'from a `srcdoc` frame',
-    (victim) => ({ 'index.html': page(`<iframe srcdoc="<iframe src='${victim}'></iframe>"></iframe>`) }),
-  ],
-  [
-    'from a frame of its own',
-    (victim) => ({
-      'index.html': page('<iframe src="inner.html"></iframe>'),
-      'inner.html': page(`<iframe src="${victim}"></iframe>`),
-    }),
-  ],
+/** Ways for a page without trust to frame a trusted one. The URL is that of a page of its own for each of them. */
+const framings: readonly [how: string, body: (victim: string, number: number) => string][] = [
+  ['directly, with a fragment', (victim) => `<iframe src="${victim}#evil"></iframe>`],
+  ['without a referrer', (victim) => `<iframe src="${victim}" referrerpolicy="no-referrer"></iframe>`],
+  ['as object and embed', (victim) => `<object data="${victim}"></object><embed src="${victim}">`],
+  ['from a `srcdoc` frame', (victim) => `<iframe srcdoc="<iframe src='${victim}'></iframe>"></iframe>`],
+  ['from a frame of its own', (_, number) => `<iframe src="inner-${number}.html"></iframe>`],
 ];
 
-for (const [how, files] of framings) {
-  attack(
-    frames,
-    `A page without trust frames a trusted page, ${how}`,
-    'The frame stays empty, and no script runs.',
-    async () => {
-      const scene = await scenes('worker');
-      const victim = await scene.publish({ 'index.html': scripted }, 'trusted');
-      const hostile = await scene.publish(files(`/${victim}/`), 'restricted');
-      const tab = await scene.visit(`/${hostile}/`);
-      await expectNowhere(tab, 'Victim');
-      expect(scene.messages).toEqual([]);
-      // On its own the victim runs.
-      await scene.visit(`/${victim}/`);
-      expect(scene.messages).toContain('RAN framed');
-    },
-  );
-}
+const stayEmpty = { outcome: 'The frame stays empty, and no script runs.' };
+const byLink = {
+  name: 'A page without trust has a link that loads a trusted page into its frame',
+  outcome: 'The frame does not load it.',
+};
+const byFraming = framings.map(([how]) => ({
+  name: `A page without trust frames a trusted page, ${how}`,
+  ...stayEmpty,
+}));
 
-attack(
-  frames,
-  'A page without trust has a link that loads a trusted page into its frame',
-  'The frame does not load it.',
-  async () => {
-    const scene = await scenes('worker');
-    const victim = await scene.publish({ 'index.html': scripted }, 'trusted');
-    const hostile = await scene.publish(
-      {
-        'index.html': page(
-          `<iframe name="f" src="inner.html"></iframe><a href="/${victim}/#evil" target="f">into it</a>`,
-        ),
-        'inner.html': page('inner'),
-      },
-      'restricted',
-    );
-    const tab = await scene.visit(`/${hostile}/`);
-    await tab.getByText('into it').click();
-    await scene.settled(tab);
-    await expectNowhere(tab, 'Victim');
-    expect(scene.messages).toEqual([]);
-  },
-);
+attacks(frames, 'a page without trust frames a trusted page', [...byFraming, byLink], async () => {
+  const scene = await scenes('worker');
+  const rows = [...byFraming, byLink];
+  const files = rows.map((_, i) => [
+    `${i}.html`,
+    page(`<script>${ran(`framed ${i}.`)}</script><p>Victim ${i}.</p>`),
+  ]);
+  const victim = await scene.publish(Object.fromEntries(files), 'trusted');
+  const body = framings.map(([, body], i) => body(`/${victim}/${i}.html`, i)).join('');
+  const last = rows.length - 1;
+  const hostile = await scene.publish(
+    {
+      'index.html': page(
+        `<a href="/${victim}/${last}.html#evil" target="f">into it</a><iframe name="f" src="empty.html"></iframe>${body}`,
+      ),
+      'empty.html': page('empty'),
+      [`inner-${framings.length - 1}.html`]: page(
+        `<iframe src="/${victim}/${framings.length - 1}.html"></iframe>`,
+      ),
+    },
+    'restricted',
+  );
+  const tab = await scene.visit(`/${hostile}/`);
+  await tab.getByText('into it').click();
+  await scene.settled(tab);
+  const contents = (await framedContents(tab)).join();
+  for (const [i, { name }] of rows.entries()) {
+    verdict(contents, name).not.toContain(`Victim ${i}.`);
+    verdict(scene.messages, name).not.toContain(`RAN framed ${i}.`);
+  }
+  expect(scene.messages).toEqual([]);
+  // On its own the victim runs.
+  await scene.visit(`/${victim}/0.html`);
+  expect(scene.messages).toContain('RAN framed 0.');
+});
 
 attack(
   frames,
@@ -114,7 +97,7 @@ attack(
   'A page without trust frames the shell, the endpoints and a third address',
   'None of them is shown.',
   async () => {
-    const scene = await scenes('app');
+    const scene = await scenes('worker');
     const third = await scene.publish({ 'index.html': page('Third') }, 'restricted');
     const hostile = await scene.publish(
       {
@@ -134,7 +117,7 @@ attack(
   'A trusted page frames the shell and the endpoints',
   'The worker refuses to show them.',
   async () => {
-    const scene = await scenes('app');
+    const scene = await scenes('worker');
     const hostile = await scene.publish(
       { 'index.html': page('<iframe src="/"></iframe><iframe src="/-/health"></iframe>') },
       'trusted',
@@ -250,15 +233,19 @@ attack(
   },
 );
 
-/** Expects a text in no frame of a page. */
-async function expectNowhere(tab: Page, text: string): Promise<void> {
-  const contents = await Promise.all(
+/** The documents of all frames of a page. */
+function framedContents(tab: Page): Promise<string[]> {
+  return Promise.all(
     tab
       .frames()
       .slice(1)
       .map((frame) => frame.content()),
   );
-  for (const content of contents) expect(content).not.toContain(text);
+}
+
+/** Expects a text in no frame of a page. */
+async function expectNowhere(tab: Page, text: string): Promise<void> {
+  for (const content of await framedContents(tab)) expect(content).not.toContain(text);
 }
 
 attack(

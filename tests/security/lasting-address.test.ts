@@ -47,6 +47,7 @@ attack(
     }, `${root}/#publish`);
     expect(await attacker.frames().at(-1)!.content()).not.toContain('id="app"');
   },
+  { tag: '@full' },
 );
 
 attack(

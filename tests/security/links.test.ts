@@ -87,6 +87,7 @@ attack(
     await expect(page).toHaveTitle('Evil, running');
     expect(page.url()).toBe(`${root.replace('//', `//${Address.fromHex(evil).base32}.`)}/`);
   },
+  { tag: '@full' },
 );
 
 attack(
@@ -119,22 +120,28 @@ attack(group, 'a site registers a service worker of another address', 'refused',
   expect(outcome).toBe('refused');
 });
 
-attack(group, 'a site that the user forbade scripts loads files of another address', 'refused', async () => {
-  const html = '<img src="ant://{evil}/evil.js"><script src="ant://{evil}/evil.js"></script>';
-  const { root, address, origin, evil, context } = await publishLinkingSite(html);
-  const shell = await openShellIn(context, `${root}/`);
-  await shell.evaluate(
-    (address) =>
-      fetch('/-/trust', { method: 'POST', body: JSON.stringify({ address, decision: 'restricted' }) }),
-    address,
-  );
-  const page = await context.newPage();
-  const answers: number[] = [];
-  page.on('response', (response) => {
-    if (response.url() === `${origin}/-/content/${evil}/evil.js`) answers.push(response.status());
-  });
-  await page.goto(`${origin}/`);
-  await expect(page).toHaveTitle('Site');
-  await expect.poll(() => answers).toContain(403);
-  expect(answers).not.toContain(200);
-});
+attack(
+  group,
+  'a site that the user forbade scripts loads files of another address',
+  'refused',
+  async () => {
+    const html = '<img src="ant://{evil}/evil.js"><script src="ant://{evil}/evil.js"></script>';
+    const { root, address, origin, evil, context } = await publishLinkingSite(html);
+    const shell = await openShellIn(context, `${root}/`);
+    await shell.evaluate(
+      (address) =>
+        fetch('/-/trust', { method: 'POST', body: JSON.stringify({ address, decision: 'restricted' }) }),
+      address,
+    );
+    const page = await context.newPage();
+    const answers: number[] = [];
+    page.on('response', (response) => {
+      if (response.url() === `${origin}/-/content/${evil}/evil.js`) answers.push(response.status());
+    });
+    await page.goto(`${origin}/`);
+    await expect(page).toHaveTitle('Site');
+    await expect.poll(() => answers).toContain(403);
+    expect(answers).not.toContain(200);
+  },
+  { tag: '@full' },
+);

@@ -37,14 +37,16 @@ async function lead(url: string): Promise<Page> {
   return page;
 }
 
-for (const [what, url] of [
+const leads = [
   ['leads to `/#manifest/…`', () => `/${fragment()}`],
   [
     'leads to `/#open=ant://manifest/…`, as the protocol handler does',
     () => `/#open=${encodeURIComponent(link)}`,
   ],
   ['leads to `/#url=…`, as the share target does', () => `/#url=${encodeURIComponent(link)}`],
-] as const) {
+] as const;
+
+for (const [what, url] of leads) {
   attack(
     group,
     `a page of another site ${what}`,
@@ -61,6 +63,7 @@ for (const [what, url] of [
       await expect(question(page)).toHaveCount(0);
       expect(await stored()).toEqual([]);
     },
+    what.includes('#open') ? {} : { tag: '@full' },
   );
 }
 
@@ -96,7 +99,7 @@ test('a user confirms a link with a manifest once, and opens a stored manifest w
   await untilViewed(shell, /^\/[0-9a-f]{64}\/b\.txt$/);
 });
 
-test('a link that the user enters in the shell opens without a question', async () => {
+test('a link that the user enters in the shell opens without a question', { tag: '@full' }, async () => {
   const shell = await openShellIn(gateway.shell.context(), gateway.url);
   await shell.getByRole('combobox', { name: 'Search or open an address' }).fill(link);
   await shell.getByRole('button', { name: 'Open', exact: true }).click();

@@ -266,6 +266,7 @@ attack(
       await popup.evaluate(() => [opener !== null, (window as { received?: unknown }).received]),
     ).toEqual([true, []]);
   },
+  { tag: '@full' },
 );
 
 attack(
@@ -282,4 +283,5 @@ attack(
     expect((await page.goto(url))!.status()).toBeGreaterThanOrEqual(400);
     expect(await page.content()).not.toContain('move.js');
   },
+  { tag: '@full' },
 );

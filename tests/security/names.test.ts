@@ -166,6 +166,7 @@ attack(
       await untilViewed(shell, new RegExp(`^/${bank}/?$`));
     }
   },
+  { tag: '@full' },
 );
 
 attack(
@@ -237,6 +238,7 @@ attack(
     await follow(shell, '/~bank/');
     await untilViewed(shell, `/${bank}/`);
   },
+  { tag: '@full' },
 );
 
 attack(
@@ -584,6 +586,7 @@ attack(
     await follow(shell, '/~bank/');
     await untilViewed(shell, `/${bank}/`);
   },
+  { tag: '@full' },
 );
 
 attack(

@@ -96,6 +96,7 @@ attack(
     await askForRecord(gateway);
     expect(await heardBy(attacker)).toEqual([]);
   },
+  { tag: '@full' },
 );
 
 attack(

@@ -129,14 +129,20 @@ attack(group, 'frames its own bridge, to send requests by it', 'the browser refu
   await expectNoAnswer(page);
 });
 
-attack(group, 'frames the bridge of another site', 'the browser refuses the frame', async () => {
-  await open(`${root}/${victim}/`, 'Victim');
-  const page = await open(`${root}/${attacker}/`, 'Attacker');
-  const url = `${originOf(victim)}/-/bridge`;
-  expect(await framed(page, url)).not.toContain('bridge.js');
-  await send(page, url, { type: 'antway:bridge', cookie: '' });
-  await expectNoAnswer(page);
-});
+attack(
+  group,
+  'frames the bridge of another site',
+  'the browser refuses the frame',
+  async () => {
+    await open(`${root}/${victim}/`, 'Victim');
+    const page = await open(`${root}/${attacker}/`, 'Attacker');
+    const url = `${originOf(victim)}/-/bridge`;
+    expect(await framed(page, url)).not.toContain('bridge.js');
+    await send(page, url, { type: 'antway:bridge', cookie: '' });
+    await expectNoAnswer(page);
+  },
+  { tag: '@full' },
+);
 
 attack(
   group,
@@ -200,6 +206,7 @@ attack(
     await open(`${root}/${attacker}/note.txt`);
     expect(await records()).toBe(0);
   },
+  { tag: '@full' },
 );
 
 attack(
@@ -304,6 +311,7 @@ attack(
     });
     expect(seen.read.join()).not.toMatch(/a note of|address/);
   },
+  { tag: '@full' },
 );
 
 attack(

@@ -211,7 +211,7 @@ attack(
   },
 );
 
-test('a document has the same DOM with and without the shim', async () => {
+test('a document has the same DOM with and without the shim', { tag: '@full' }, async () => {
   const { visit } = site();
   for (const [path, title, mode] of [
     ['', 'Own', 'CSS1Compat'],

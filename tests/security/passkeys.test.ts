@@ -4,7 +4,7 @@ import { expect, openShellIn, type SceneParts, sceneOfFile } from '../support/ch
 import { addAuthenticator } from '../support/passkeys.ts';
 import { publish } from '../support/publish.ts';
 import { makeTarchive } from '../support/tarchive.ts';
-import { attack } from './attack.ts';
+import { attack, attacks, verdict } from './attack.ts';
 import { unregisterByFrame } from './hostile-site.ts';
 
 const group = 'Passkeys of the gateway';
@@ -85,7 +85,32 @@ const siteOrigin = ({ root, address }: Scene) => root.replace('//', `//${Address
 /** A page of the gateway, opened without the worker. */
 const hostPage = '/-/root?host';
 
-const places: [name: string, place: Place, url: string][] = [
+/** Opens the site, with an authenticator. */
+async function openSite(used: Scene): Promise<Page> {
+  const { context, root, address } = used;
+  const page = await context.newPage();
+  await page.goto(`${root}/${address}/`);
+  await page.waitForURL(`${siteOrigin(used)}/**`);
+  await expect(page).toHaveTitle('Site');
+  await addAuthenticator(page);
+  return page;
+}
+
+/** Opens a window of the site, for `ask`. @param hasWorker whether the worker answers for it. */
+async function openWindow(page: Page, url: string, hasWorker: boolean): Promise<void> {
+  const waiting = page.waitForEvent('popup');
+  await page.evaluate((url) => Object.assign(globalThis, { opened: window.open(url) }), url);
+  const popup = await waiting;
+  await popup.waitForLoadState();
+  const workerStart = () => performance.getEntriesByType('navigation')[0]!.toJSON().workerStart;
+  expect((await popup.evaluate(workerStart)) > 0).toBe(hasWorker);
+  await addAuthenticator(popup);
+}
+
+const nameOf = (where: string) => `a trusted site asks for them ${where}`;
+const outcome = 'the browser refuses before it asks the user';
+
+const places: [where: string, place: Place, url: string][] = [
   ['in its document', 'document', ''],
   ['in a frame of its own page', 'frame', '/index.html'],
   ['in an empty frame', 'frame', 'about:blank'],
@@ -93,47 +118,44 @@ const places: [name: string, place: Place, url: string][] = [
   ['in a window with an error page', 'window', '/missing'],
   ['in a window with a text', 'window', '/note.txt'],
   ['in a window with a page of the gateway', 'window', '/-/root'],
-  ['in a window with a page that the host sends', 'window', hostPage],
 ];
 
-for (const [name, place, url] of places) {
-  attack(
-    group,
-    `a trusted site asks for them ${name}`,
-    'the browser refuses before it asks the user',
-    async ({ startPeer, startHost, context: own }) => {
-      // This attack takes the site's worker away, for good.
-      const isAlone = url === hostPage;
-      const used = isAlone ? await prepare({ startPeer, startHost, context: own }) : scene();
-      const { context, shell, root, address } = used;
-      const page = await context.newPage();
-      await page.goto(`${root}/${address}/`);
-      await page.waitForURL(`${siteOrigin(used)}/**`);
-      await expect(page).toHaveTitle('Site');
-      await addAuthenticator(page);
+attacks(
+  group,
+  'a trusted site asks for them in its document, in frames and in windows',
+  places.map(([where]) => ({ name: nameOf(where), outcome })),
+  async () => {
+    const page = await openSite(scene());
+    for (const [where, place, url] of places) {
       const blob = () => URL.createObjectURL(new Blob(['<title>Data</title>'], { type: 'text/html' }));
       const at = url === 'blob:' ? await page.evaluate(blob) : url;
-      if (isAlone) {
-        // The shell's bridge to the site would register the worker again.
-        await shell.close();
-        expect(await unregisterByFrame(page)).toBe(1);
-        // The host's page would register it, too, and would then open its URL through the worker.
-        await context.addInitScript(() => {
-          ServiceWorkerContainer.prototype.register = () => new Promise(() => {});
-        });
-      }
-      if (place === 'window') {
-        const waiting = page.waitForEvent('popup');
-        await page.evaluate((url) => Object.assign(globalThis, { opened: window.open(url) }), at);
-        const popup = await waiting;
-        await popup.waitForLoadState();
-        const workerStart = () => performance.getEntriesByType('navigation')[0]!.toJSON().workerStart;
-        expect((await popup.evaluate(workerStart)) === 0).toBe(isAlone);
-        await addAuthenticator(popup);
-      }
+      if (place === 'window') await openWindow(page, at, true);
       for (const kind of ['create', 'get'] as const) {
-        expect(await ask(page, { kind, place, url: at })).toMatch(/feature is not enabled/);
+        verdict(await ask(page, { kind, place, url: at }), nameOf(where)).toMatch(/feature is not enabled/);
       }
-    },
-  );
-}
+    }
+  },
+);
+
+attack(
+  group,
+  nameOf('in a window with a page that the host sends'),
+  outcome,
+  // This attack takes the site's worker away, for good.
+  async ({ startPeer, startHost, context }) => {
+    const own = await prepare({ startPeer, startHost, context });
+    const page = await openSite(own);
+    // The shell's bridge to the site would register the worker again.
+    await own.shell.close();
+    expect(await unregisterByFrame(page)).toBe(1);
+    // The host's page would register it, too, and would then open its URL through the worker.
+    await context.addInitScript(() => {
+      ServiceWorkerContainer.prototype.register = () => new Promise(() => {});
+    });
+    await openWindow(page, hostPage, false);
+    for (const kind of ['create', 'get'] as const) {
+      expect(await ask(page, { kind, place: 'window', url: hostPage })).toMatch(/feature is not enabled/);
+    }
+  },
+  { tag: '@full' },
+);

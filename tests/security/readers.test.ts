@@ -317,6 +317,7 @@ attack(
     await expect(reader.page.getByText('Shown as plain text')).toBeVisible();
     await reader.expectUnharmed();
   },
+  { tag: '@full' },
 );
 
 attack(
@@ -401,6 +402,7 @@ attack(
     await expect(reader.page.getByRole('dialog')).toContainText('<b>.svg');
     await reader.expectUnharmed();
   },
+  { tag: '@full' },
 );
 
 attack(

@@ -90,4 +90,5 @@ attack(
     await popup.waitForLoadState();
     await expect(popup.locator('#page')).toHaveCount(0);
   },
+  { tag: '@full' },
 );

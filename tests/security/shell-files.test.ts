@@ -248,6 +248,7 @@ attack(
     expect(await fetchIn(gateway.shell, `/${address}`)).toMatchObject({ status: 200, size: text.length });
     expect(await damagedFiles(gateway.shell)).toBe(1);
   },
+  { tag: '@full' },
 );
 
 attack(
@@ -274,6 +275,7 @@ attack(
       await host.stop();
     }
   },
+  { tag: '@full' },
 );
 
 for (const [kind, name] of [

@@ -108,6 +108,7 @@ attack(
     await expect(listedFile(shell, 'index.html')).toContainText(`Signed by ${short}`, { timeout: 45_000 });
     await expect(shell.locator('.site-panel')).not.toContainText('bob');
   },
+  { tag: '@full' },
 );
 
 attack(

@@ -137,6 +137,7 @@ attack(
     const visited = await visitAll(paths.map((path) => `${root}/${path}`));
     expect(visited).toEqual({ types: [text, 'image/png', text, text], messages: [] });
   },
+  { tag: '@full' },
 );
 
 attack(
@@ -186,4 +187,5 @@ attack(
       await page.close();
     }
   },
+  { tag: '@full' },
 );

@@ -8,7 +8,7 @@ import { publish } from '../support/publish.ts';
 import type { Files } from '../support/tar.ts';
 import { makeTarchive } from '../support/tarchive.ts';
 import { setHidden, untilViewed, viewed } from '../support/viewer.ts';
-import { attack } from './attack.ts';
+import { attack, attacks, verdict } from './attack.ts';
 import { Outside } from './hostile-site.ts';
 
 const group = 'The viewer';
@@ -125,6 +125,7 @@ attack(
       expect(content).not.toContain('id="app"');
     }
   },
+  { tag: '@full' },
 );
 
 attack(
@@ -151,13 +152,43 @@ attack(
   },
 );
 
-attack(
+const looksForBridge = {
+  name: 'a site in the viewer looks for its bridge among the frames of the shell, and reads the shell',
+  outcome: 'it finds only its own frame',
+};
+const usesEndpoints = {
+  name: 'a site in the viewer uses the endpoints of its worker, also the list of shown pages',
+  outcome: 'all of them are refused',
+};
+const sendsMessages = {
+  name: 'a site in the viewer sends messages like those of the gateway, to the shell and on the gateway’s channel',
+  outcome: 'the shell takes none of them',
+};
+
+attacks(
   group,
-  'a site in the viewer looks for its bridge among the frames of the shell, and reads the shell',
-  'it finds only its own frame',
+  'a site in the viewer uses its bridge, endpoints and messages',
+  [looksForBridge, usesEndpoints, sendsMessages],
   async () => {
-    const attacker = await publishSite({ 'index.html': page('Attacker', '') });
+    const attacker = await publishSite({
+      'index.html': page(
+        'Attacker',
+        `<script>
+const page = { sequence: 9e15, address: 'ab'.repeat(32), path: '/', title: 'Forged', code: null, failures: {}, chunks: { stored: 0, peers: 0 }, peers: [] };
+const channel = new BroadcastChannel('antway');
+for (const type of ['view', 'visits', 'pins', 'antway:bridge', 'antway:ready', 'antway:move'])
+  for (const send of [(data) => channel.postMessage(data), (data) => parent.postMessage(data, '*'), (data) => parent.postMessage(data, '*', [new MessageChannel().port1])])
+    send({ type, page, next: page, known: page, pins: [page], title: 'Forged' });
+</script>`,
+      ),
+    });
     const frame = await view(attacker, 'Attacker');
+    await lookedTwice(originOf(attacker));
+    await verdict(heading(), sendsMessages.name).toHaveText('Attacker');
+    await verdict(state(), sendsMessages.name).toHaveText('Verified');
+    const { pins } = JSON.parse((await fetchIn(shell, '/-/pins')).text);
+    verdict(pins, sendsMessages.name).toEqual([]);
+
     // The viewer asks the worker of the site by its bridge, so there is a bridge.
     await expect.poll(() => shell.frames().some((each) => each.url().endsWith('/-/bridge'))).toBe(true);
     const found = await frame.evaluate(() => {
@@ -171,7 +202,12 @@ attack(
       const others = Array.from({ length: top!.length }, (_, index) => top![index]!);
       return { frames: others.map(read), shell: read(top!), isOwn: others.every((each) => each === window) };
     });
-    expect(found).toEqual({ frames: ['/'], shell: 'refused', isOwn: true });
+    verdict(found, looksForBridge.name).toEqual({ frames: ['/'], shell: 'refused', isOwn: true });
+
+    for (const name of ['view?after=0&client=', 'pins', 'origin', 'settings', 'stats', 'config']) {
+      const status = await frame.evaluate(async (name) => (await fetch(`/-/${name}`)).status, name);
+      verdict(status, `${usesEndpoints.name}: ${name}`).toBe(403);
+    }
   },
 );
 
@@ -205,20 +241,7 @@ document.querySelector('button').onclick = () => {
     await expect.poll(() => messages).toContain('OPENED null');
     expect(messages.filter((message) => message.startsWith('STATUS'))).toEqual([]);
   },
-);
-
-attack(
-  group,
-  'a site in the viewer uses the endpoints of its worker, also the list of shown pages',
-  'all of them are refused',
-  async () => {
-    const attacker = await publishSite({ 'index.html': page('Attacker', '') });
-    const frame = await view(attacker, 'Attacker');
-    for (const name of ['view?after=0&client=', 'pins', 'origin', 'settings', 'stats', 'config']) {
-      const status = await frame.evaluate(async (name) => (await fetch(`/-/${name}`)).status, name);
-      expect(status, name).toBe(403);
-    }
-  },
+  { tag: '@full' },
 );
 
 attack(
@@ -485,31 +508,6 @@ attack(
 
 attack(
   group,
-  'a site in the viewer sends messages like those of the gateway, to the shell and on the gateway’s channel',
-  'the shell takes none of them',
-  async () => {
-    const attacker = await publishSite({
-      'index.html': page(
-        'Attacker',
-        `<script>
-const page = { sequence: 9e15, address: 'ab'.repeat(32), path: '/', title: 'Forged', code: null, failures: {}, chunks: { stored: 0, peers: 0 }, peers: [] };
-const channel = new BroadcastChannel('antway');
-for (const type of ['view', 'visits', 'pins', 'antway:bridge', 'antway:ready', 'antway:move'])
-  for (const send of [(data) => channel.postMessage(data), (data) => parent.postMessage(data, '*'), (data) => parent.postMessage(data, '*', [new MessageChannel().port1])])
-    send({ type, page, next: page, known: page, pins: [page], title: 'Forged' });
-</script>`,
-      ),
-    });
-    await view(attacker, 'Attacker');
-    await lookedTwice(originOf(attacker));
-    await expect(heading()).toHaveText('Attacker');
-    await expect(state()).toHaveText('Verified');
-    expect(JSON.parse((await fetchIn(shell, '/-/pins')).text).pins).toEqual([]);
-  },
-);
-
-attack(
-  group,
   'a page links to the viewer with another host, the shell, an endpoint or a script in place of content',
   'the viewer frames nothing, and nothing is changed',
   async () => {
@@ -569,4 +567,5 @@ attack(
     await shell.goto(`${url}/#view=${address}/`);
     await shell.waitForURL(`${url}/${address}/`);
   },
+  { tag: '@full' },
 );

@@ -9,8 +9,9 @@ const documentPath = fromRoot('docs/reference/attacks.md');
 
 const introduction = `# Attacks
 
-Each row is a test in \`tests/security/\`. The test publishes a hostile site to a real peer, opens it in a real Chromium
-and passes only when the attack fails. [Security](../explanation/security.md) explains the policy behind it.
+Each row is an attack of a test in \`tests/security/\`. The test publishes a hostile site to a real peer, opens it in a
+real Chromium and passes only when the attack fails. Several attacks may share a site; each has a verdict of its own.
+[Security](../explanation/security.md) explains the policy behind it.
 `;
 
 /** The attacks of all security tests, in the order of the files, and whether only the full tier runs them. */
