@@ -60,7 +60,9 @@ async function start(page: Page, what: string): Promise<Locator> {
   return formIn(page);
 }
 
-test('a passkey alone creates a lasting address, signs an update after a reload, and exports the key', async () => {
+test('a passkey alone creates a lasting address, signs an update after a reload, and exports the key', {
+  tag: '@full',
+}, async () => {
   const { page, authenticator } = await openWithPage();
   const words = await createPointer(page, 'Garden', 'passkey');
   await expect(row(page, 'Garden')).toContainText('Leads to First');

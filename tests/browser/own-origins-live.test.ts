@@ -94,7 +94,7 @@ test('the live screen shows the requests of a site on its own origin, alone and 
 });
 
 test('the live screen names a site with partitioned storage, and still shows the others', {
-  tag: '@smoke',
+  tag: '@full',
 }, async () => {
   const address = await publishSite('Apart');
   // Below bare “localhost” each name is a site of its own for the browser.

@@ -62,7 +62,7 @@ test('the live screen shows a file being read: its chunks, rates, times, and whe
   );
 });
 
-test('a file costs no counting and no messages while no live screen is open', async ({
+test('a file costs no counting and no messages while no live screen is open', { tag: '@smoke' }, async ({
   startPeer,
   openGateway,
 }) => {

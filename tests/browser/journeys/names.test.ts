@@ -59,20 +59,6 @@ test('a user names a site in its bar, opens it by that name, renames it in the l
   await openBySearch(shell, site);
   await untilViewed(shell, `/${site}/`);
   await shell.locator('.site-state').click();
-  for (const [bad, problem] of [
-    ['', 'Type a name.'],
-    ['two words', 'only letters'],
-    ['pаypal', 'one script'],
-    ['a\u202eb', 'invisible'],
-    [letter, 'looks like an address'],
-    ['home', 'for another address'],
-    ['H0me', 'looks like your name ~home'],
-  ] as const) {
-    await giveName(shell, bad);
-    await expect(nameFields(shell).getByRole('alert')).toContainText(problem);
-    await expect(nameFields(shell).getByRole('textbox')).toBeFocused();
-    await nameFields(shell).getByRole('button', { name: 'Cancel' }).click();
-  }
   await giveName(shell, ' ~mu\u0308ller ');
   await expect(nameFields(shell).getByRole('list')).toContainText('~müller');
   await expect(bar(shell).locator('.address')).toHaveText('~müller');
@@ -101,6 +87,29 @@ test('a user names a site in its bar, opens it by that name, renames it in the l
 
   await shell.goto(`${gateway.url}/~shore/`);
   await expect(shell.locator('#address-note')).toContainText('no name “~shore” in this browser');
+});
+
+test('the bar refuses a name that is invalid or taken, with the reason', { tag: '@full' }, async () => {
+  const { shell } = await openFreshShell(scene().gateway);
+  await setSettings(shell, { names: { home: letter } });
+  await openBySearch(shell, site);
+  await untilViewed(shell, `/${site}/`);
+  await shell.locator('.site-state').click();
+  for (const [bad, problem] of [
+    ['', 'Type a name.'],
+    ['two words', 'only letters'],
+    ['pаypal', 'one script'],
+    ['a\u202eb', 'invisible'],
+    [letter, 'looks like an address'],
+    ['home', 'for another address'],
+    ['H0me', 'looks like your name ~home'],
+  ] as const) {
+    await giveName(shell, bad);
+    await expect(nameFields(shell).getByRole('alert')).toContainText(problem);
+    await expect(nameFields(shell).getByRole('textbox')).toBeFocused();
+    await nameFields(shell).getByRole('button', { name: 'Cancel' }).click();
+  }
+  expect(await settingsOf(shell)).toEqual({ names: { home: letter } });
 });
 
 test('a name of a pointer follows the pointer, and one that the host has too is shown as a conflict', {
