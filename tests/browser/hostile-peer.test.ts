@@ -87,7 +87,7 @@ for (const [fault, does] of Object.entries({
   reset: 'breaks off in the middle',
 })) {
   test(`the next peer serves if a peer ${does}, without a penalty`, {
-    tag: fault === 'reset' ? [] : '@full',
+    tag: '@full',
   }, async ({ startPeer, openWorker }) => {
     const [unable, able] = await Promise.all([startPeer(hostile(fault)), startPeer()]);
     await Promise.all([unable, able].map((peer) => peer.putFixture('anttp/tarchive_site')));

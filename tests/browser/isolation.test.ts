@@ -413,7 +413,7 @@ test.describe('in subdomain mode', () => {
   });
 
   // The last: the peer of the scene ends.
-  test('a deep link, reloads, hard reloads and offline visits work there', async () => {
+  test('a deep link, reloads, hard reloads and offline visits work there', { tag: '@full' }, async () => {
     const { peer, context } = scene();
     const address = await publish(await makeTarchive(siteFiles('Deep')), peer);
     const page = await context.newPage();

@@ -17,8 +17,8 @@ test.beforeAll(async () => {
 test.afterAll(() => machine?.close());
 
 for (const scenario of scenarios) {
-  // One scenario for every change; all of them take minutes.
-  const tag = scenario.name === 'cold-open' ? [] : ['@full'];
+  // One scenario for every change, with the app and a peer; all of them take minutes.
+  const tag = scenario.name === 'boot' ? [] : ['@full'];
   test(`the lab measures ${scenario.name}, and every byte is right`, { tag }, async () => {
     const lab = new Lab('smoke', machine);
     try {

@@ -91,7 +91,7 @@ test.describe('the first visit, before there is a worker', () => {
     expect(downloads).toEqual(['letter.txt']);
   });
 
-  test('asks before a site runs scripts, and then opens the page', async ({
+  test('asks before a site runs scripts, and then opens the page', { tag: '@full' }, async ({
     peer,
     address,
     startHost,

@@ -131,7 +131,7 @@ for (const { way, open } of [
   },
 ]) {
   test(`records that the gateway’s origin has read of a site ${way} are not loaded again`, {
-    tag: way === 'by a link' ? [] : '@full',
+    tag: '@full',
   }, async () => {
     const address = await publish(await makeTarchive(siteFiles('Once')), peer);
     const relay = await ChunkRelay.start(peer);

@@ -13,7 +13,10 @@ async function asked(peer: PeerProcess): Promise<{ open: number; get: number }> 
 }
 
 test.describe('on a warm session', () => {
-  test('a cold file comes in one round trip: one OPEN, and no GET', async ({ startPeer, openWorker }) => {
+  test('a cold file comes in one round trip: one OPEN, and no GET', { tag: '@full' }, async ({
+    startPeer,
+    openWorker,
+  }) => {
     const peer = await startPeer();
     await peer.putFixture('anttp/tiny3');
     const size = 5_000_000;

@@ -44,7 +44,7 @@ test('each chunk of a file comes once, on a new and on a warm session', { tag: '
   }
 });
 
-test('a peer known by its certificate hash alone is reached over WebTransport', async ({
+test('a peer known by its certificate hash alone is reached over WebTransport', { tag: '@full' }, async ({
   startPeer,
   openWorker,
 }) => {

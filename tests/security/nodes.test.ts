@@ -72,7 +72,10 @@ async function askForRecord({ shell }: Gateway): Promise<void> {
   expect(status).toBe(504);
 }
 
-test('the worker takes the port of a window of the shell', async ({ startPeer, openGateway }) => {
+test('the worker takes the port of a window of the shell', { tag: '@full' }, async ({
+  startPeer,
+  openGateway,
+}) => {
   const { gateway } = await openScene(await prepare({ startPeer, openGateway }));
   // The shell's own port comes first.
   const nodes = async () => JSON.parse((await gateway.fetch('/-/peers')).text).nodes;
@@ -145,6 +148,29 @@ attack(
     const body = JSON.stringify({ useNodes: true });
     expect((await fetchIn(attacker, '/-/settings', { method: 'PUT', body })).status).toBe(403);
     expect(JSON.parse((await gateway.fetch('/-/config')).text)).toMatchObject({ useNodes: false });
+  },
+);
+
+attack(
+  group,
+  'a page of a trusted site offers the worker a port, and waits for a question about its connections',
+  'the worker takes ports of the shell’s windows only: it asks the shell',
+  async () => {
+    const { gateway, attacker } = await openScene(await scenes('shared'));
+    const connected = async () => JSON.parse((await gateway.fetch('/-/peers')).text).nodes?.connected;
+    // The shell's own port comes first.
+    await expect.poll(connected).toBe(0);
+    await offerPort(attacker);
+    // The worker has had the message when it answers a later request of the page.
+    expect((await fetchIn(attacker, '/-/peers')).status).toBe(403);
+    expect(await connected()).toBe(0);
+    expect(await heardBy(attacker)).toEqual([]);
+    // It takes a port of a window of the shell, and asks there.
+    await offerPort(gateway.shell);
+    const asking = connected();
+    await expect.poll(() => heardBy(gateway.shell)).not.toEqual([]);
+    await asking;
+    await gateway.shell.reload();
   },
 );
 

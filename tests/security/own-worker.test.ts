@@ -158,6 +158,7 @@ attack(
     await expect(page).toHaveTitle('Frame');
     expect(await workerOf(page)).toBe(`${origin}/sw.js`);
   },
+  { tag: '@full' },
 );
 
 attack(

@@ -207,6 +207,7 @@ attack(
     expect(page.url()).toBe(`${gateway.url}/${site}/`);
     await expect(page.getByRole('heading')).toHaveText('First visit to this site');
   },
+  { tag: '@full' },
 );
 
 type FocusWindow = { setFocus(value: boolean): void };

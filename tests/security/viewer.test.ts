@@ -102,6 +102,7 @@ attack(
     expect(seen).not.toContain('Publishedwords');
     expect(seen).not.toContain('id="app"');
   },
+  { tag: '@full' },
 );
 
 attack(

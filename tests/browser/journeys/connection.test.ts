@@ -76,7 +76,7 @@ test('AntTP and antd are named as what they are, although they do not describe t
   await expect(status(shell)).toHaveText('No peer answers');
 });
 
-test('hostile texts of a peer are shown as text, in their place', async ({ startPeer }) => {
+test('hostile texts of a peer are shown as text, in their place', { tag: '@full' }, async ({ startPeer }) => {
   const peer = await startPeer({ webTransport: 'none' });
   const hostile = `\u202e<img src=x onerror="document.title='owned'">${'W'.repeat(10_000)}`;
   const network = { name: hostile, state: 'connected', peers: 1e300, problem: hostile };
