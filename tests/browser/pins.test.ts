@@ -197,9 +197,9 @@ test.describe('a pin of a thousand chunks', () => {
     await expectComplete(gateway.shell, { interruptions: 20 });
   });
 
-  test('can be paused, stays paused when the worker ends, and continues when the user resumes it', async ({
-    openWorker,
-  }) => {
+  test('can be paused, stays paused when the worker ends, and continues when the user resumes it', {
+    tag: '@smoke',
+  }, async ({ openWorker }) => {
     const gateway = await openWorker({ peers: [relay.url] });
     const { held } = relay.holdAfter(100);
     await pinAction(gateway.shell, site.address, 'pin');
@@ -264,7 +264,7 @@ test('pinned chunks stay while opened content fills the store again and again', 
 });
 
 test.describe('verifying', () => {
-  test('finds missing and damaged chunks, and fetches them from peers', { tag: '@smoke' }, async ({
+  test('finds missing and damaged chunks, and fetches them from peers', { tag: '@full' }, async ({
     openWorker,
   }) => {
     const gateway = await openWorker({ peers: [relay.url] });

@@ -347,7 +347,9 @@ attack(
       ...['/~start/', `/~${bank}/`, '/~constructor/', '/~__proto__/', '/~unknown/'],
     ];
     const input = shell.getByRole('combobox', { name: 'Search or open an address' });
-    for (const path of [...inUrls, ...inLinks]) {
+    // The tests of names and addresses in Node read all of them.
+    const every = process.env.ANTWAY_TIER === 'default' ? 3 : 1;
+    for (const path of [...inUrls, ...inLinks].filter((_, i) => i % every === 0)) {
       const text = `ant:/${path}`;
       if (inUrls.includes(path)) await follow(shell, path);
       // The page that is open takes the text like that of a URL.

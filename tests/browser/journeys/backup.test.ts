@@ -149,7 +149,7 @@ test('a user backs up everything in one browser and restores it in another one a
 });
 
 test('a backup without contents has a restored pin fetch its chunks from peers', {
-  tag: '@smoke',
+  tag: '@full',
 }, async () => {
   test.slow();
   const pinned = await publishSite('Pinned');

@@ -80,7 +80,9 @@ test.describe('exports', () => {
     );
   }
 
-  test('a file says its title and icon, is imported without a peer, and opens', async () => {
+  test('a file says its title and icon, is imported without a peer, and opens', {
+    tag: '@full',
+  }, async () => {
     const [first, second] = await unpackTar(new Uint8Array(exported));
     expect(JSON.parse(new TextDecoder().decode(first!.data))).toEqual({
       format: 'antway-site',
