@@ -14,7 +14,8 @@ export interface Place {
 }
 
 /**
- * A limited number of places for answers or uploads in memory. Requests without a place wait, and their clients take turns. An answer whose client does not read loses its place to them, so clients that read nothing keep no other waiting.
+ * A limited number of places for answers or uploads in memory. Requests without a place wait, and their clients take turns.
+ * An answer whose client does not read loses its place to them, so clients that read nothing keep no other waiting.
  */
 export class AnswerPlaces {
   readonly #max: number;

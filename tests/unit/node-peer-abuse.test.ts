@@ -277,10 +277,14 @@ describe('an answer of the peer in Node', () => {
     const file = writeChunk(other);
     const wanted = `/chunk/${addressOf(other)}`;
     const unread = await Promise.all(Array.from({ length: 40 }, () => open(peer.url, get(wanted, close))));
-    // Those before it have lost their places when this one has an answer. On a busy machine the peer is busy, too.
-    await expect.poll(async () => (await ask(peer.url, wanted)).status, { timeout: 60_000 }).toBe(200);
+    // The last of these answers has lost its place to those that wait, and is far from its end.
+    await new Promise<void>((resolve) => {
+      let begun = 0;
+      for (const socket of unread) socket.once('readable', () => ++begun === 20 && resolve());
+    });
     writeSync(openSync(file, 'r+'), Buffer.from([other.at(-1)! ^ 1]), 0, 1, other.length - 1);
-    const bodies = await Promise.all(unread.map(async (socket) => bodyOf(await restOf(socket))));
+    const answers = await Promise.all(unread.map(restOf));
+    const bodies = answers.filter((answer) => statusOf(answer.toString('latin1')) === 200).map(bodyOf);
     expect(bodies.some(({ length }) => length < other.length)).toBe(true);
     for (const body of bodies) {
       // An answer that was in memory is whole, and every other one is a part of the right bytes.
