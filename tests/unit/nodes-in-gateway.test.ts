@@ -11,7 +11,7 @@ import { deploymentAt } from '../../src/gateway/deployment.ts';
 import type { FetchOptions, NodeSource } from '../../src/peers/chunk-peers.ts';
 import { Stats } from '../../src/stats/stats.ts';
 import { encryptedFile, noise, type Records } from './support/encrypted-file.ts';
-import { contextOf, requestOf } from './support/gateway.ts';
+import { contextOf, linkTo, requestOf } from './support/gateway.ts';
 
 const origin = 'http://127.0.0.1:8080';
 const absent = 'ab'.repeat(32);
@@ -62,14 +62,16 @@ async function start({ useNodes }: { useNodes: boolean }) {
     notify: (message) => void messages.push(message),
   });
   onTestFinished(() => gateway.close());
-  const ask = async (path: string, as: Parameters<typeof requestOf>[2] = 'fetch', init: RequestInit = {}) =>
-    (await gateway.handle(requestOf(origin + path, init, as), contextOf(origin)))!;
+  const handle = async (request: Request) => (await gateway.handle(request, contextOf(origin)))!;
+  const ask = (path: string, as: Parameters<typeof requestOf>[2] = 'fetch', init: RequestInit = {}) =>
+    handle(requestOf(origin + path, init, as));
+  const follow = (path: string) => handle(linkTo(origin + path));
   const set = async (settings: object) =>
     expect(
       (await ask('/-/settings', 'fetch', { method: 'PUT', body: JSON.stringify(settings) })).status,
     ).toBe(200);
   if (useNodes) await set({ useNodes });
-  return { records, nodes, stats, messages, ask, set };
+  return { records, nodes, stats, messages, ask, follow, set };
 }
 
 describe('a gateway without a peer', () => {
@@ -114,18 +116,18 @@ describe('a gateway without a peer', () => {
   });
 
   it('opens a navigation in the viewer if no page can connect to nodes', async () => {
-    const { nodes, ask } = await start({ useNodes: true });
+    const { nodes, follow } = await start({ useNodes: true });
     nodes.problem = 'no-page';
-    const answer = await ask(`/${absent}/a%20b.html?q=1`, 'document');
+    const answer = await follow(`/${absent}/a%20b.html?q=1`);
     expect([answer.status, answer.headers.get('Location')]).toEqual([302, `/#view=${absent}/a%20b.html?q=1`]);
   });
 
   it('gives a URL that leads to the viewer again and again its error page', async () => {
-    const { nodes, ask } = await start({ useNodes: true });
+    const { nodes, follow } = await start({ useNodes: true });
     nodes.problem = 'no-page';
     const statuses = async (paths: readonly string[]) => {
       const answers: number[] = [];
-      for (const path of paths) answers.push((await ask(`/${absent}/${path}`, 'document')).status);
+      for (const path of paths) answers.push((await follow(`/${absent}/${path}`)).status);
       return answers;
     };
     expect(await statuses(['a', 'a', 'a', 'a', 'a'])).toEqual([302, 302, 302, 504, 302]);
