@@ -5,7 +5,7 @@ import { deploymentAt } from '../../../src/gateway/deployment.ts';
 import type { ServerConfig } from '../../../src/server-config.ts';
 import { type Answer, GatewayApi } from '../../support/gateway-client.ts';
 import { type ProcessFixtures, processes } from '../../support/processes.ts';
-import { answerOf, contextOf, requestOf, startGateway } from './gateway.ts';
+import { answerOf, contextOf, linkTo, requestOf, startGateway } from './gateway.ts';
 import { freshIndexedDb } from './indexed-db.ts';
 
 /** Options of `expect.poll` for a busy machine: browser tests wait as long. */
@@ -29,9 +29,9 @@ export class NodeGateway extends GatewayApi {
     return location === undefined ? answer : this.fetch(location, init);
   }
 
-  /** Opens a path in a window. Redirects are not followed. */
+  /** Opens a path in a window, by a link of the gateway. Redirects are not followed. */
   open(path: string): Promise<Answer> {
-    return answerOf(this.#gateway, requestOf(origin + path, {}, 'document'));
+    return answerOf(this.#gateway, linkTo(origin + path));
   }
 
   /** The response to `fetch`, whose body is not yet read. */
