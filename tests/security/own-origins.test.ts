@@ -357,6 +357,8 @@ attack(
       expect(headers['content-security-policy']).toContain("script-src 'none'");
       const page = await context.newPage();
       await page.goto(`${root}/${address}/${path}`);
+      // On its own origin, it runs.
+      await expect(page).toHaveTitle('ran');
       expect(new URL(page.url()).origin, path).toBe(originOf(address));
     }
   },

@@ -196,8 +196,9 @@ attacks(
         await tab.getByText(text).click();
       await scene.settled(tab);
       for (const path of scriptAttacks.flatMap(({ paths = [] }) => paths)) {
-        await load(tab, `${scene.gateway.url}/${address}/${path}`);
-        await scene.settled(tab);
+        // In a window of its own: a page that saves a file would interrupt the next navigation.
+        const document = await open(scene, `/${address}/${path}`);
+        await scene.settled(document);
       }
     };
     await visitAll();
