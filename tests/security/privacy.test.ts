@@ -431,18 +431,18 @@ attack(
     await (await openSite(opened, 'Opened')).close();
     const tab = await gateway.shell.context().newPage();
     await tab.goto(website.url);
-    for (const url of [
-      `${originOf(opened)}/a`,
-      `${originOf(never)}/a`,
-      `${root}/${stored}`,
-      `${root}/${'ab'.repeat(32)}`,
-    ]) {
+    for (const [url, title] of [
+      [`${originOf(opened)}/a`, 'Folder'],
+      [`${originOf(never)}/a`, 'Folder'],
+      [`${root}/${stored}`, /Private/],
+      [`${root}/${'ab'.repeat(32)}`, /Not found/],
+    ] as const) {
       const opening = tab.waitForEvent('popup');
       await tab.evaluate((url) => {
         Object.assign(window, { popup: open(`/19/${encodeURIComponent(url)}`) });
       }, url);
       const popup = await opening;
-      await popup.waitForURL((at) => at.origin !== new URL(website.url).origin && at.href !== 'about:blank');
+      await expect(popup).toHaveTitle(title);
       const isClosed = () => tab.evaluate(() => (window as unknown as { popup: Window }).popup.closed);
       await expect.poll(isClosed, url).toBe(true);
       await popup.close();
