@@ -93,12 +93,11 @@ export const openOnceFound: OwnScript = {
 
 /**
  * Leads to the link of the opening page, with the fragment of this page, which requests do not tell the worker. A navigation
- * to the same URL with a fragment would load nothing. A navigation to a download before the page has loaded would end the
- * loading.
+ * to the same URL with a fragment would load nothing, and one to a download would end the loading of this page.
  */
 export const leadOn: OwnScript = {
-  text: "addEventListener('load',()=>{const a=document.querySelector('.primary'),l=location,h=l.hash;if(h&&a.href==l.href.split('#')[0])l.reload();else{a.hash||=h;l.replace(a.href)}})",
-  hash: 'sha256-8VSdi9XrSu0U+1wmBXyD7axN08rYMYy2ap8/RD/yujY=',
+  text: "{const a=document.querySelector('.primary'),l=location,h=l.hash;if(a.href==l.href.split('#')[0])addEventListener('load',()=>h?l.reload():l.replace(a.href));else{a.hash||=h;l.replace(a.href)}}",
+  hash: 'sha256-oks9xksHSP9h8K1Yw5Nl2X/9+id0hZYDMSfxbbvdn5w=',
   mayAsk: false,
 };
 
