@@ -85,6 +85,10 @@ export class DevServer {
       if (!isLoopbackName(withoutPort(request.headers.host ?? ''))) {
         throw new AntwayError('REFUSED', 'This server answers under the name localhost only.');
       }
+      // Security: any website could have this computer make archives, with requests whose answers it does not see.
+      const { 'sec-fetch-site': site, 'sec-fetch-mode': mode } = request.headers;
+      if (site === 'cross-site' && mode !== 'navigate')
+        throw new AntwayError('REFUSED', 'This server answers no requests of other websites.');
       const path = request.url!.split('?', 1)[0];
       if (path === eventsPath) return this.#listen(response);
       if (path === scriptPath) return void sendText(response, 200, script, 'text/javascript; charset=utf-8');

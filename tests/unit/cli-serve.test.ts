@@ -2,7 +2,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { request } from 'node:http';
+import { get, request } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -100,6 +100,22 @@ describe('antway dev', () => {
     expect((await fetch(url, { method: 'POST' })).status).toBe(405);
     await events.cancel();
     expect(await interrupt(child)).toBe(0);
+  });
+
+  it('answers links of other websites, and none of their requests', async () => {
+    const { next } = start('dev', site, '--port', '0');
+    const { url } = await next();
+    const statusOf = (from: string, mode: string) =>
+      new Promise((resolve, reject) => {
+        const headers = { 'Sec-Fetch-Site': from, 'Sec-Fetch-Mode': mode };
+        get(`${url}?format=zip`, { headers }, (response) => resolve(response.resume().statusCode)).on(
+          'error',
+          reject,
+        );
+      });
+    expect(await statusOf('cross-site', 'no-cors')).toBe(403);
+    expect(await statusOf('cross-site', 'navigate')).toBe(200);
+    expect(await statusOf('same-site', 'no-cors')).toBe(200);
   });
 
   it('answers odd targets of requests', async () => {
