@@ -91,10 +91,10 @@ export class Scene {
     expect(status).toBe(204);
   }
 
-  /** Opens a path of the gateway in a new page, and waits until it is settled. */
+  /** Opens a path of the gateway in a new page, by a link of the gateway, and waits until it is settled. */
   async visit(path: string): Promise<Page> {
     const page = await this.context.newPage();
-    await page.goto(this.gateway.url + path);
+    await page.goto(this.gateway.url + path, { referer: `${this.gateway.url}/` });
     await this.settled(page);
     return page;
   }

@@ -217,9 +217,9 @@ attacks(
   },
 );
 
-/** Loads a document that may turn out to be a download. */
+/** Follows a link of the gateway to a document that may turn out to be a download. */
 async function load(page: Page, url: string): Promise<void> {
-  await page.goto(url).catch((error: Error) => {
+  await page.goto(url, { referer: `${new URL(url).origin}/` }).catch((error: Error) => {
     if (!/Download is starting|ERR_ABORTED/.test(error.message)) throw error;
   });
 }
@@ -355,7 +355,9 @@ attack(
       'restricted',
     );
     const tab = await scene.context.newPage();
-    const response = await tab.goto(`${scene.gateway.url}/${address}/`);
+    // A link of the gateway. After files that the browser saved, a page leads on from other websites.
+    const referer = `${scene.gateway.url}/`;
+    const response = await tab.goto(`${scene.gateway.url}/${address}/`, { referer });
     const headers = response!.headers();
     expect(headers['content-security-policy']).toMatch(/; sandbox allow-same-origin [^;]*$/);
     expect(headers['content-security-policy']).not.toContain('allow-scripts');
