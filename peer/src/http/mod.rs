@@ -10,6 +10,7 @@ mod endpoint;
 mod error;
 mod head_limiter;
 mod hpack_fields;
+mod http2_frames;
 mod http2_heads;
 mod lingering;
 mod metered_stream;
