@@ -17,11 +17,10 @@ import { redirect } from './http/redirect.ts';
 import { isOfProgressPage } from './http/script-request.ts';
 import type { ContentTarget } from './http/target.ts';
 import { isInFrame, noteFrame, observeFrame } from './note-frame.ts';
+import { redirectToItself } from './origins/own-origin-redirects.ts';
 import type { OwnOrigins } from './origins/own-origins.ts';
 import type { RecordHandover } from './origins/record-handover.ts';
 import { errorResponse } from './pages/error-response.ts';
-import { openingPage } from './pages/opening-page.ts';
-import { readerOf } from './pages/reader.ts';
 import { isForeignFrame, type RequestContext } from './request-context.ts';
 import { SlowNavigations } from './slow-navigations.ts';
 import type { ChosenAppearance } from './state/appearance.ts';
@@ -125,7 +124,7 @@ export class ContentHandler {
         throw new AntwayError('REFUSED', 'A page of another origin asks for this address in advance.');
       if (await this.#options.foreignNavigations.isTooMany(request, context)) {
         observer.ended();
-        return openingPage(request.url, await readerOf(request, this.#options.appearance), deployment);
+        return redirectToItself(request, deployment);
       }
       const known = isTopLevelNavigation(request) ? this.#slow.takeFailure(request) : undefined;
       if (known) throw known;

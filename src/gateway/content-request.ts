@@ -19,9 +19,13 @@ import { isForReader, isViewRequest } from './http/view-plan.ts';
 import { linkTargetsOf } from './links/link-targets.ts';
 import { withLinks } from './links/with-links.ts';
 import { noteFrame } from './note-frame.ts';
-import { movedTo, redirectToSite, temporaryRedirect } from './origins/own-origin-redirects.ts';
+import {
+  movedTo,
+  redirectToItself,
+  redirectToSite,
+  temporaryRedirect,
+} from './origins/own-origin-redirects.ts';
 import { withWorkerShim } from './origins/own-worker-shim.ts';
-import { openingPage } from './pages/opening-page.ts';
 import { readerOf } from './pages/reader.ts';
 import { savingPage } from './pages/saving-page.ts';
 import { question } from './pages/trust-question.ts';
@@ -106,7 +110,7 @@ export class ContentRequest {
       isScriptableData(shown) &&
       (await foreignNavigations.needsPage(this.#request, this.#context))
     )
-      return this.#done(await this.#openingPage());
+      return this.#done(redirectToItself(this.#request, deployment));
     const other = this.#forViewer(shown) ?? (await this.#trustQuestion(shown));
     return other ? this.#done(other) : this.#send(shown);
   }
@@ -231,11 +235,6 @@ export class ContentRequest {
     if (this.#content.equals(address))
       recordHandover.redirected(address, () => this.#observed.observer.left?.(left));
     return redirectToSite(origin, this.#target, this.#request, deployment);
-  }
-
-  async #openingPage(): Promise<Response> {
-    const { appearance, deployment } = this.#options;
-    return openingPage(this.#request.url, await readerOf(this.#request, appearance), deployment);
   }
 
   /**

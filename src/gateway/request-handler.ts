@@ -55,7 +55,8 @@ export class RequestHandler {
 
   /**
    * Security: other websites must not see what this device stores, and what the user decided about it. They can forbid a form
-   * to follow redirects, or lead here by so many of them that the browser follows no other one. An error then shows it.
+   * to follow redirects, or lead here by so many redirects that the browser follows no further one. The failure shows that
+   * there was one.
    */
   async #withoutRedirect(response: Response, request: Request): Promise<Response> {
     const { appearance, deployment } = this.#options;

@@ -40,6 +40,14 @@ export function temporaryRedirect(location: string, deployment: Deployment): Res
   return redirect(location, 302, { ...redirectHeaders(deployment), 'Cache-Control': 'no-store' });
 }
 
+/**
+ * For a navigation that another website may have started. `RequestHandler` puts a page in the place of the redirect, and that
+ * page navigates again, so that the content gets a request of this origin.
+ */
+export function redirectToItself({ url }: Request, deployment: Deployment): Response {
+  return temporaryRedirect(url, deployment);
+}
+
 /** The redirect is temporary, because the user may later choose to open the site without scripts. */
 export function redirectToSite(
   origin: string,
